@@ -1,0 +1,41 @@
+//! What the engine offers a plugin while it works: a log, a place for dirty records, the question "shall I stop?".
+
+use std::sync::Arc;
+
+use crate::error::Result;
+
+/// The engine, as a plugin sees it. Every job and every task gets a host of its own; it may be used from any thread.
+pub trait Host: Send + Sync {
+    /// Hands a log record to the engine. Plugins use the `log` crate's macros instead, which end up here.
+    fn log(&self, level: log::Level, target: &str, message: &str);
+
+    /// Reports a record that cannot be read, converted or stored. It is counted and kept, and the run goes on without it.
+    ///
+    /// # Errors
+    /// `Cancelled` once the job's error limit is exceeded: return it as it is.
+    fn dirty(&self, record: &DirtyRecord<'_>) -> Result<()>;
+
+    /// Whether the engine wants this task to end. Ask it in every loop that can last.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// A shared [`Host`].
+pub type HostRef = Arc<dyn Host>;
+
+/// A record that could not be read, converted or stored, and why.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DirtyRecord<'a> {
+    /// Its place in the source, in the split's position unit (a line number, a record number).
+    pub position: Option<u64>,
+    /// The name of the column at fault, where there is one.
+    pub column: Option<&'a str>,
+    /// The value at fault as text, where there is one.
+    pub value: Option<&'a str>,
+    /// What is wrong with it.
+    pub cause: &'a str,
+    /// The whole record: a JSON object of column name to value, or a JSON string with the raw text. It lets a person
+    /// repair and replay it.
+    pub record: Option<&'a str>,
+    /// More about the place, as a JSON object: the byte offset in a file, a key.
+    pub place: Option<&'a str>,
+}

@@ -1,0 +1,29 @@
+//! What a transship plugin may know.
+//!
+//! A plugin is a shared library with one exported symbol. Rust authors implement [`Reader`] and [`ReaderTask`], or
+//! [`Writer`] and [`WriterTask`], and hand them to [`export_plugin!`]; the C contract below (`include/transship.h`) is
+//! taken care of. Data travels as Arrow record batches ([`Batch`]); the [`row`] layer lets a reader append values row by
+//! row and a writer see a row as typed values.
+
+#![warn(unreachable_pub)]
+
+pub mod batch;
+pub mod error;
+pub mod ffi;
+pub mod host;
+mod macros;
+pub mod params;
+pub mod plugin;
+pub mod reader;
+pub mod row;
+pub mod transformer;
+pub mod writer;
+
+pub use batch::{Batch, Origin};
+pub use error::{Error, Kind, Result};
+pub use host::{DirtyRecord, Host, HostRef};
+pub use params::Params;
+pub use plugin::{Parameter, Plugin};
+pub use reader::{CancelHandle, Item, Mark, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
+pub use transformer::Transformer;
+pub use writer::{CommitClass, Report, Run, TaskInfo, Writer, WriterInfo, WriterTask};

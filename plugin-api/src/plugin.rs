@@ -1,0 +1,157 @@
+//! What a plugin says of itself: its readers, writers and transformers, their names and their parameters.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::host::HostRef;
+use crate::reader::Reader;
+use crate::transformer::Transformer;
+use crate::writer::Writer;
+
+/// Makes a reader from its `parameter` object. It checks the parameters and touches neither network nor target.
+pub type NewReader = fn(&Value, HostRef) -> Result<Box<dyn Reader>>;
+/// Makes a writer from its `parameter` object. It checks the parameters and touches neither network nor target.
+pub type NewWriter = fn(&Value, HostRef) -> Result<Box<dyn Writer>>;
+/// Makes a transformer from its `parameter` object.
+pub type NewTransformer = fn(&Value, HostRef) -> Result<Box<dyn Transformer>>;
+
+/// A plugin: what `export_plugin!` exports.
+pub struct Plugin {
+    pub(crate) description: Description,
+    pub(crate) new_reader: HashMap<&'static str, NewReader>,
+    pub(crate) new_writer: HashMap<&'static str, NewWriter>,
+    pub(crate) new_transformer: HashMap<&'static str, NewTransformer>,
+}
+
+impl Plugin {
+    /// A plugin that can do nothing yet. `name` is that of its library: `libtransship_<name>.so`.
+    pub fn new(name: &'static str, version: &'static str) -> Plugin {
+        Plugin {
+            description: Description {
+                name: name.into(),
+                version: version.into(),
+                readers: Vec::new(),
+                writers: Vec::new(),
+                transformers: Vec::new(),
+            },
+            new_reader: HashMap::new(),
+            new_writer: HashMap::new(),
+            new_transformer: HashMap::new(),
+        }
+    }
+
+    /// Adds a reader: its name in job files, then its aliases.
+    pub fn reader(mut self, names: &[&'static str], about: &'static str, parameters: &'static [Parameter], new: NewReader) -> Plugin {
+        self.description.readers.push(Component::new(names, about, parameters));
+        self.new_reader.extend(names.iter().map(|name| (*name, new)));
+        self
+    }
+
+    /// Adds a writer: its name in job files, then its aliases.
+    pub fn writer(mut self, names: &[&'static str], about: &'static str, parameters: &'static [Parameter], new: NewWriter) -> Plugin {
+        self.description.writers.push(Component::new(names, about, parameters));
+        self.new_writer.extend(names.iter().map(|name| (*name, new)));
+        self
+    }
+
+    /// Adds a transformer: its name in job files, then its aliases.
+    pub fn transformer(
+        mut self,
+        names: &[&'static str],
+        about: &'static str,
+        parameters: &'static [Parameter],
+        new: NewTransformer,
+    ) -> Plugin {
+        self.description.transformers.push(Component::new(names, about, parameters));
+        self.new_transformer.extend(names.iter().map(|name| (*name, new)));
+        self
+    }
+
+    /// What it says of itself.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+}
+
+/// What a plugin says of itself; it crosses the C boundary as JSON of this shape.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// The plugin's name: that of its library.
+    pub name: String,
+    /// The plugin's version.
+    pub version: String,
+    /// Its readers.
+    #[serde(default)]
+    pub readers: Vec<Component>,
+    /// Its writers.
+    #[serde(default)]
+    pub writers: Vec<Component>,
+    /// Its transformers.
+    #[serde(default)]
+    pub transformers: Vec<Component>,
+}
+
+/// A reader, writer or transformer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Component {
+    /// Its name in job files, then its aliases.
+    pub names: Vec<String>,
+    /// What it does, in one sentence.
+    #[serde(default)]
+    pub about: String,
+    /// The parameters that it knows.
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
+}
+
+impl Component {
+    fn new(names: &[&'static str], about: &'static str, parameters: &'static [Parameter]) -> Component {
+        Component { names: names.iter().map(|name| name.to_string()).collect(), about: about.into(), parameters: parameters.to_vec() }
+    }
+}
+
+/// A parameter, for `transship plugins NAME` and for "did you mean".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Its key; of an object inside, with the path: `connection[].jdbcUrl`, `csvReaderConfig.escapeMode`.
+    pub name: Cow<'static, str>,
+    /// What it takes: `string`, `number`, `boolean`, `list of strings`, …
+    pub takes: Cow<'static, str>,
+    /// Whether a job without it is refused.
+    #[serde(default)]
+    pub required: bool,
+    /// What holds when it is absent.
+    #[serde(default)]
+    pub default: Cow<'static, str>,
+    /// What it does.
+    #[serde(default)]
+    pub about: Cow<'static, str>,
+}
+
+impl Parameter {
+    /// A parameter that a job must give.
+    pub const fn required(name: &'static str, takes: &'static str, about: &'static str) -> Parameter {
+        Parameter {
+            name: Cow::Borrowed(name),
+            takes: Cow::Borrowed(takes),
+            required: true,
+            default: Cow::Borrowed(""),
+            about: Cow::Borrowed(about),
+        }
+    }
+
+    /// A parameter that a job may give.
+    pub const fn optional(name: &'static str, takes: &'static str, default: &'static str, about: &'static str) -> Parameter {
+        Parameter {
+            name: Cow::Borrowed(name),
+            takes: Cow::Borrowed(takes),
+            required: false,
+            default: Cow::Borrowed(default),
+            about: Cow::Borrowed(about),
+        }
+    }
+}
