@@ -58,7 +58,9 @@ impl Origin {
     /// The origin of the rows from `offset` on.
     pub fn slice(&self, offset: usize, length: usize) -> Origin {
         match &self.positions {
-            Some(positions) if length == 0 => Origin { first: positions.get(offset).copied().unwrap_or(self.first), positions: None },
+            Some(positions) if length == 0 => {
+                Origin { first: positions.get(offset).copied().unwrap_or(self.first), positions: None }
+            }
             Some(positions) => {
                 Origin { first: positions[offset], positions: Some(positions[offset..offset + length].into()) }
             }
@@ -213,9 +215,10 @@ fn array_size(data: &ArrayData) -> usize {
             let offsets = &data.buffers()[0].typed_data::<i64>()[data.offset()..=data.offset() + rows];
             between(offsets[0] as usize, offsets[rows] as usize, 8)
         }
+        DataType::FixedSizeBinary(width) => rows * *width as usize,
         other => match other.primitive_width() {
             Some(width) => rows * width,
-            None => data.get_slice_memory_size().unwrap_or(0),
+            None => return data.get_slice_memory_size().unwrap_or(0),
         },
     };
     validity + payload

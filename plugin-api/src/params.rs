@@ -34,9 +34,14 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// The parameters in a JSON value that is the root of all paths; `what` it is, for the message when it is no object.
+    pub fn root(value: &'a Value, what: &str) -> Result<Params<'a>> {
+        Ok(Params { path: String::new(), ..Params::new(value, what)? })
+    }
+
     /// The path of a key, for messages: `parameter.column[2].type`.
     pub fn path(&self, key: &str) -> String {
-        format!("{}.{key}", self.path)
+        if self.path.is_empty() { key.to_string() } else { format!("{}.{key}", self.path) }
     }
 
     /// An error about the value of a key: `parameter.key <problem>`.
@@ -83,15 +88,46 @@ impl<'a> Params<'a> {
 
     /// A whole number from 0 on.
     pub fn whole(&self, key: &str) -> Result<Option<u64>> {
-        let problem = |value: &Value| self.error(key, format_args!("must be a whole number from 0 on, not {}", describe(value)));
+        let problem =
+            |value: &Value| self.error(key, format_args!("must be a whole number from 0 on, not {}", describe(value)));
         match self.value(key) {
             None => Ok(None),
             Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
             Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| problem(value)),
-            Some(value) => match value.as_u64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64)) {
+            Some(value) => match value
+                .as_u64()
+                .or_else(|| value.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64))
+            {
                 Some(number) => Ok(Some(number)),
                 None => Err(problem(value)),
             },
+        }
+    }
+
+    /// A whole number that may be negative, as DataX's `-1` for "no limit".
+    pub fn integer(&self, key: &str) -> Result<Option<i64>> {
+        let problem = |value: &Value| self.error(key, format_args!("must be a whole number, not {}", describe(value)));
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
+            Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| problem(value)),
+            Some(value) => {
+                match value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)) {
+                    Some(number) => Ok(Some(number)),
+                    None => Err(problem(value)),
+                }
+            }
+        }
+    }
+
+    /// A number.
+    pub fn number(&self, key: &str) -> Result<Option<f64>> {
+        let problem = |value: &Value| self.error(key, format_args!("must be a number, not {}", describe(value)));
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
+            Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| problem(value)),
+            Some(value) => value.as_f64().map(Some).ok_or_else(|| problem(value)),
         }
     }
 
@@ -118,7 +154,11 @@ impl<'a> Params<'a> {
                     Value::String(text) => Ok(text.clone()),
                     Value::Number(number) => Ok(number.to_string()),
                     Value::Bool(truth) => Ok(truth.to_string()),
-                    other => Err(Error::config(format!("{}[{index}] must be a string, not {}", self.path(key), describe(other)))),
+                    other => Err(Error::config(format!(
+                        "{}[{index}] must be a string, not {}",
+                        self.path(key),
+                        describe(other)
+                    ))),
                 })
                 .collect(),
             Some(_) => Ok(self.text(key)?.into_iter().collect()),
@@ -134,9 +174,11 @@ impl<'a> Params<'a> {
     pub fn objects(&self, key: &str) -> Result<Vec<Params<'a>>> {
         match self.value(key) {
             None => Ok(Vec::new()),
-            Some(Value::Array(items)) => {
-                items.iter().enumerate().map(|(index, item)| Params::new(item, format!("{}[{index}]", self.path(key)))).collect()
-            }
+            Some(Value::Array(items)) => items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| Params::new(item, format!("{}[{index}]", self.path(key))))
+                .collect(),
             Some(single) => Ok(vec![Params::new(single, self.path(key))?]),
         }
     }

@@ -45,14 +45,26 @@ impl Plugin {
     }
 
     /// Adds a reader: its name in job files, then its aliases.
-    pub fn reader(mut self, names: &[&'static str], about: &'static str, parameters: &'static [Parameter], new: NewReader) -> Plugin {
+    pub fn reader(
+        mut self,
+        names: &[&'static str],
+        about: &'static str,
+        parameters: &'static [Parameter],
+        new: NewReader,
+    ) -> Plugin {
         self.description.readers.push(Component::new(names, about, parameters));
         self.new_reader.extend(names.iter().map(|name| (*name, new)));
         self
     }
 
     /// Adds a writer: its name in job files, then its aliases.
-    pub fn writer(mut self, names: &[&'static str], about: &'static str, parameters: &'static [Parameter], new: NewWriter) -> Plugin {
+    pub fn writer(
+        mut self,
+        names: &[&'static str],
+        about: &'static str,
+        parameters: &'static [Parameter],
+        new: NewWriter,
+    ) -> Plugin {
         self.description.writers.push(Component::new(names, about, parameters));
         self.new_writer.extend(names.iter().map(|name| (*name, new)));
         self
@@ -110,7 +122,11 @@ pub struct Component {
 
 impl Component {
     fn new(names: &[&'static str], about: &'static str, parameters: &'static [Parameter]) -> Component {
-        Component { names: names.iter().map(|name| name.to_string()).collect(), about: about.into(), parameters: parameters.to_vec() }
+        Component {
+            names: names.iter().map(|name| name.to_string()).collect(),
+            about: about.into(),
+            parameters: parameters.to_vec(),
+        }
     }
 }
 
@@ -145,7 +161,12 @@ impl Parameter {
     }
 
     /// A parameter that a job may give.
-    pub const fn optional(name: &'static str, takes: &'static str, default: &'static str, about: &'static str) -> Parameter {
+    pub const fn optional(
+        name: &'static str,
+        takes: &'static str,
+        default: &'static str,
+        about: &'static str,
+    ) -> Parameter {
         Parameter {
             name: Cow::Borrowed(name),
             takes: Cow::Borrowed(takes),

@@ -145,7 +145,8 @@ pub struct TaskInfo {
 pub struct Report {
     /// Records that the target accepted.
     pub written: u64,
-    /// Bytes that went to the target, where known; otherwise the bytes of the batches.
+    /// Bytes that went to the target, where known; 0: the engine takes the bytes of the batches.
+    #[serde(default)]
     pub bytes: u64,
     /// What the writer's own `commit` and `abort` need. No secrets: reports are stored and sent to other processes.
     #[serde(default)]
