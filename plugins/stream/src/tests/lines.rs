@@ -1,0 +1,110 @@
+//! Records as DataX prints them.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int64Array,
+    RecordBatch, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt64Array,
+};
+use serde_json::json;
+use transship_plugin_api::row::Rows;
+
+use super::{all_splits, batches, options, reader};
+use crate::text::Lines;
+
+fn lines(delimiter: &str, columns: Vec<ArrayRef>) -> String {
+    let names = (0..columns.len()).map(|index| index.to_string());
+    let records = RecordBatch::try_from_iter(names.zip(columns)).unwrap();
+    let lines = Lines::new(delimiter).unwrap();
+    let mut out = String::new();
+    Rows::new(&records).iter().for_each(|row| lines.push(row, &mut out));
+    out
+}
+
+#[test]
+fn constants_of_any_json_form_are_printed_as_datax_prints_them() {
+    let parameter = json!({
+        "column": [
+            { "type": "long", "value": "12" },
+            { "type": "string", "value": 7 },
+            { "type": "bool", "value": "TRUE" },
+            { "type": "double", "value": "3.25" },
+            { "type": "double", "value": "3" },
+            { "type": "double", "value": "1E3" },
+            { "type": "date", "value": "2024-02-29 01:02:03" },
+            { "value": "no type given" }
+        ],
+        "sliceRecordCount": "2"
+    });
+    let mut reader = reader(parameter);
+    let split = all_splits(reader.as_mut(), 1).remove(0);
+    let records = batches(reader.as_mut(), &split, &options(8192)).remove(0);
+    let line = "12\t7\ttrue\t3.25\t3\t1E3\t2024-02-29 01:02:03\tno type given\n";
+    assert_eq!(lines("\t", records.columns().to_vec()), line.repeat(2));
+}
+
+#[test]
+fn values_are_joined_by_the_whole_delimiter() {
+    let columns = || -> Vec<ArrayRef> {
+        vec![
+            Arc::new(Int64Array::from(vec![Some(12), None])),
+            Arc::new(StringArray::from(vec!["7", ""])),
+            Arc::new(BooleanArray::from(vec![true, false])),
+        ]
+    };
+    assert_eq!(lines("\t", columns()), "12\t7\ttrue\nnull\t\tfalse\n");
+    assert_eq!(lines("||", columns()), "12||7||true\nnull||||false\n");
+    assert_eq!(lines("", columns()), "127true\nnullfalse\n");
+}
+
+#[test]
+fn numbers_keep_their_digits() {
+    let decimal = Decimal128Array::from(vec![12_300]).with_precision_and_scale(10, 2).unwrap();
+    assert_eq!(
+        lines(",", vec![Arc::new(UInt64Array::from(vec![u64::MAX])), Arc::new(decimal)]),
+        "18446744073709551615,123.00\n"
+    );
+}
+
+#[test]
+fn floats_are_written_plainly_as_java_does() {
+    for (float, expected) in [
+        (3.25, "3.25"),
+        (3.0, "3.0"),
+        (-1.0, "-1.0"),
+        (0.0, "0.0"),
+        (-0.0, "0.0"),
+        (0.1, "0.1"),
+        (0.001, "0.001"),
+        (0.0005, "0.00050"),
+        (0.00015, "0.00015"),
+        (1e-7, "0.00000010"),
+        (-1e-7, "-0.00000010"),
+        (9_999_999.0, "9999999.0"),
+        (1e7, "10000000"),
+        (12_345_678.9, "12345678.9"),
+        (1e20, "100000000000000000000"),
+        (f64::NAN, "NaN"),
+        (f64::NEG_INFINITY, "-Infinity"),
+    ] {
+        assert_eq!(lines("", vec![Arc::new(Float64Array::from(vec![float]))]), format!("{expected}\n"), "{float}");
+    }
+    assert_eq!(lines("", vec![Arc::new(Float32Array::from(vec![0.1]))]), "0.1\n");
+}
+
+#[test]
+fn dates_and_times_go_to_the_second() {
+    let moments = TimestampMicrosecondArray::from(vec![1_709_211_845_678_901]);
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(moments.clone()),
+        Arc::new(moments.with_timezone("+08:00")),
+        Arc::new(Date32Array::from(vec![19_782])),
+        Arc::new(Time64MicrosecondArray::from(vec![86_399_999_999])),
+    ];
+    assert_eq!(lines(",", columns), "2024-02-29 13:04:05,2024-02-29 13:04:05,2024-02-29,23:59:59\n");
+}
+
+#[test]
+fn bytes_are_shown_as_text() {
+    assert_eq!(lines("", vec![Arc::new(BinaryArray::from(vec!["aä".as_bytes(), b"\xff"]))]), "aä\n\u{fffd}\n");
+}

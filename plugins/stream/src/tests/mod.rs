@@ -1,0 +1,122 @@
+//! Tests of the plugin through the traits that the engine drives.
+
+mod columns;
+mod file;
+mod lines;
+mod parameters;
+mod rate;
+mod reading;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use serde_json::Value;
+use transship_plugin_api::row::cell_to_text;
+use transship_plugin_api::{
+    Batch, DirtyRecord, Error, Host, HostRef, Item, Origin, ReadOptions, Reader, Result, Run, Split, SplitRequest,
+    TaskInfo,
+};
+
+/// A host that can be told to cancel. No record of this plugin is ever dirty.
+#[derive(Default)]
+struct TestHost {
+    cancelled: AtomicBool,
+}
+
+impl Host for TestHost {
+    fn log(&self, _level: log::Level, _target: &str, _message: &str) {}
+
+    fn dirty(&self, record: &DirtyRecord<'_>) -> Result<()> {
+        Err(Error::internal(format!("unexpected dirty record: {record:?}")))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::SeqCst)
+    }
+}
+
+fn host() -> HostRef {
+    Arc::new(TestHost::default())
+}
+
+fn cancelled_host() -> HostRef {
+    Arc::new(TestHost { cancelled: AtomicBool::new(true) })
+}
+
+fn reader(parameter: Value) -> Box<dyn Reader> {
+    crate::reader::new(&parameter, host()).unwrap()
+}
+
+fn all_splits(reader: &mut dyn Reader, channels: u32) -> Vec<Split> {
+    let mut splits = Vec::new();
+    loop {
+        let more = reader.splits(&SplitRequest { channels, max: 2 }).unwrap();
+        assert!(more.len() <= 2);
+        if more.is_empty() {
+            return splits;
+        }
+        splits.extend(more);
+    }
+}
+
+fn options(batch_records: usize) -> ReadOptions {
+    ReadOptions { batch_records, ..ReadOptions::default() }
+}
+
+/// Everything in a split, a row a list of texts.
+fn read(reader: &mut dyn Reader, split: &Split, options: &ReadOptions) -> Vec<Vec<Option<String>>> {
+    batches(reader, split, options).iter().flat_map(rows).collect()
+}
+
+fn batches(reader: &mut dyn Reader, split: &Split, options: &ReadOptions) -> Vec<RecordBatch> {
+    let mut task = reader.open(split, options, host()).unwrap();
+    let schema = task.prepare().unwrap();
+    let mut batches = Vec::new();
+    loop {
+        match task.next(Duration::from_secs(60)).unwrap() {
+            Item::Batch(batch) => {
+                let (bytes, records) = (batch.bytes, batch.into_records().unwrap());
+                assert_eq!(records.schema(), schema);
+                assert_eq!(bytes, transship_plugin_api::batch::byte_size(&records));
+                records.columns().iter().for_each(|column| column.to_data().validate_full().unwrap());
+                batches.push(records);
+            }
+            Item::End => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    task.post().unwrap();
+    batches
+}
+
+fn rows(records: &RecordBatch) -> Vec<Vec<Option<String>>> {
+    let row = |row| records.columns().iter().map(|column| cell_to_text(column, row)).collect();
+    (0..records.num_rows()).map(row).collect()
+}
+
+/// The first column of everything in a split.
+fn values(reader: &mut dyn Reader, split: &Split) -> Vec<String> {
+    read(reader, split, &ReadOptions::default()).into_iter().map(|mut row| row.swap_remove(0).unwrap()).collect()
+}
+
+/// The first column of the first split of a reader of one column, and its type.
+fn column(column: Value, records: u64) -> (arrow_schema::Field, Vec<String>) {
+    let mut reader = reader(serde_json::json!({ "column": [column], "sliceRecordCount": records }));
+    let field = reader.schema().unwrap().unwrap().field(0).clone();
+    let split = all_splits(reader.as_mut(), 1).remove(0);
+    (field, values(reader.as_mut(), &split))
+}
+
+fn batch(records: RecordBatch) -> Batch {
+    Batch::measured(records, Origin::from(0))
+}
+
+fn run() -> Run {
+    Run { id: "run-1".into(), job: "job".into() }
+}
+
+fn task(number: u32) -> TaskInfo {
+    TaskInfo { run: run().id, task: format!("task-{number}"), attempt: format!("attempt-{number}"), number: 1 }
+}
