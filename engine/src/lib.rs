@@ -1,1 +1,36 @@
-//! placeholder
+//! The transship engine: it reads a job file, loads the two plugins named in it, splits the work, and moves the records
+//! through bounded channels. It names no system; plugins do.
+//!
+//! The modules are listed from the highest floor to the lowest, a group each; a module imports only from lower groups.
+
+pub mod cli;
+
+pub mod job;
+
+pub mod schedule;
+
+pub mod task;
+
+pub mod load;
+pub mod plan;
+pub mod transform;
+
+pub mod host;
+
+pub mod dirty;
+pub mod perf;
+pub mod progress;
+pub mod targets;
+pub mod throttle;
+
+pub mod batch;
+pub mod channel;
+
+pub mod calls;
+pub mod config;
+pub mod gate;
+
+pub mod cancel;
+pub mod error;
+pub mod secrets;
+pub mod sync;

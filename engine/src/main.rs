@@ -1,2 +1,5 @@
-//! placeholder
-fn main() {}
+//! The program `transship`.
+
+fn main() -> std::process::ExitCode {
+    transship_engine::cli::main()
+}

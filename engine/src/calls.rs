@@ -1,0 +1,155 @@
+//! Which plugin call each thread is in, so that one that ignores the wish to end can be named.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use crate::cancel::Cancel;
+
+/// Every thread that calls plugins.
+#[derive(Clone)]
+pub struct Calls {
+    epoch: Instant,
+    lines: Arc<Mutex<Vec<Weak<Line>>>>,
+    /// Why work was given up last: what a person must be told if the process ends without waiting.
+    cause: Arc<Mutex<Option<String>>>,
+}
+
+/// One thread's line of calls, one after another.
+pub struct Line {
+    /// Who is called, for messages: `task 3 (orders.csv), txtfilereader`.
+    who: String,
+    /// The wish that its calls should heed.
+    cancel: Cancel,
+    epoch: Instant,
+    /// 0: in no call; otherwise the position in `NAMES` and one.
+    call: AtomicUsize,
+    since_millis: AtomicU64,
+}
+
+/// A call that goes on although it should have ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stuck {
+    pub who: String,
+    pub call: &'static str,
+    pub lasting: Duration,
+}
+
+const NAMES: [&str; 18] = [
+    "init",
+    "prepare",
+    "attach",
+    "schema",
+    "splits",
+    "open",
+    "next",
+    "post",
+    "write",
+    "mark",
+    "flush",
+    "checkpoint",
+    "commit",
+    "abort",
+    "transform",
+    "release",
+    "plan",
+    "info",
+];
+
+impl Calls {
+    /// No thread as yet.
+    pub fn new() -> Calls {
+        Calls { epoch: Instant::now(), lines: Arc::default(), cause: Arc::default() }
+    }
+
+    /// A line for a thread that will call `who`, and should stop when `cancel` says so.
+    pub fn line(&self, who: impl Into<String>, cancel: &Cancel) -> Arc<Line> {
+        let line = Arc::new(Line {
+            who: who.into(),
+            cancel: cancel.clone(),
+            epoch: self.epoch,
+            call: AtomicUsize::new(0),
+            since_millis: AtomicU64::new(0),
+        });
+        let mut lines = self.lock();
+        lines.retain(|line| line.strong_count() > 0);
+        lines.push(Arc::downgrade(&line));
+        line
+    }
+
+    /// The calls that are under way although their work is cancelled, the longest first.
+    pub fn overdue(&self) -> Vec<Stuck> {
+        let now = self.epoch.elapsed().as_millis() as u64;
+        let mut stuck: Vec<Stuck> = self
+            .lock()
+            .iter()
+            .filter_map(Weak::upgrade)
+            .filter(|line| line.cancel.is_cancelled())
+            .filter_map(|line| {
+                let call = *NAMES.get(line.call.load(Ordering::Relaxed).checked_sub(1)?)?;
+                let lasting = Duration::from_millis(now.saturating_sub(line.since_millis.load(Ordering::Relaxed)));
+                Some(Stuck { who: line.who.clone(), call, lasting })
+            })
+            .collect();
+        stuck.sort_by_key(|stuck| std::cmp::Reverse(stuck.lasting));
+        stuck
+    }
+
+    /// Notes why work is given up.
+    pub fn note_cause(&self, cause: impl ToString) {
+        *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause.to_string());
+    }
+
+    /// Why work was given up last, if anything failed.
+    pub fn cause(&self) -> Option<String> {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Line>>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls::new()
+    }
+}
+
+impl Line {
+    /// Makes a call and notes it for as long as it lasts.
+    pub fn call<T>(&self, name: &'static str, call: impl FnOnce() -> T) -> T {
+        let number =
+            NAMES.iter().position(|known| std::ptr::eq(*known, name) || *known == name).map_or(0, |index| index + 1);
+        self.since_millis.store(self.epoch.elapsed().as_millis() as u64, Ordering::Relaxed);
+        self.call.store(number, Ordering::Relaxed);
+        let answer = call();
+        self.call.store(0, Ordering::Relaxed);
+        answer
+    }
+
+    /// Who is called.
+    pub fn who(&self) -> &str {
+        &self.who
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_calls_of_cancelled_work_are_overdue() {
+        let calls = Calls::new();
+        let (running, cancelled) = (Cancel::new(), Cancel::new());
+        cancelled.cancel();
+        let first = calls.line("task 1", &running);
+        let second = calls.line("task 2", &cancelled);
+        let between = calls.line("task 3", &cancelled);
+        between.call("next", || ());
+        let overdue = first.call("next", || second.call("write", || calls.overdue()));
+        let named: Vec<_> = overdue.iter().map(|stuck| (stuck.who.as_str(), stuck.call)).collect();
+        assert_eq!(named, [("task 2", "write")]);
+        assert_eq!(calls.overdue(), []);
+    }
+}

@@ -1,0 +1,155 @@
+//! The arguments of each command.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Moves data between systems, as job files say.
+#[derive(Debug, Parser)]
+#[command(name = "transship", version, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 the job failed, 2 bad command line or job file, 3 plugin missing or incompatible, \
+                        6 too many dirty records, 130 and 143 stopped by SIGINT and SIGTERM.\n\
+                        TRANSSHIP_PLUGIN_PATH names more folders with plugins, TRANSSHIP_LOG what is logged (debug, info, warn…)."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run job files, one after another.
+    Run(RunArguments),
+    /// Tell what is wrong with job files, without connecting to anything.
+    Check {
+        #[arg(required = true, value_name = "JOB.json")]
+        jobs: Vec<PathBuf>,
+        #[command(flatten)]
+        plugin_path: PluginPath,
+    },
+    /// Show the tasks of a job and what it will do to its target, without changing anything.
+    Plan {
+        #[arg(value_name = "JOB.json")]
+        job: PathBuf,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        plugin_path: PluginPath,
+    },
+    /// List the plugins, or show the parameters of one.
+    Plugins {
+        /// A reader, writer, transformer or plugin.
+        name: Option<String>,
+        #[command(flatten)]
+        plugin_path: PluginPath,
+    },
+    /// Prepare a run whose tasks run in other processes; prints it as JSON.
+    #[command(hide = true)]
+    Prepare {
+        job: PathBuf,
+        #[command(flatten)]
+        plugin_path: PluginPath,
+    },
+    /// Run one task of a prepared run; prints its report as JSON.
+    #[command(hide = true)]
+    Task {
+        job: PathBuf,
+        /// What `transship prepare` printed.
+        #[arg(long)]
+        prepared: PathBuf,
+        /// The number of the task.
+        #[arg(long)]
+        task: u32,
+        #[command(flatten)]
+        plugin_path: PluginPath,
+    },
+    /// Commit a prepared run, or abort it, given the reports of all its tasks.
+    #[command(hide = true)]
+    Commit {
+        job: PathBuf,
+        /// What `transship prepare` printed.
+        #[arg(long)]
+        prepared: PathBuf,
+        /// What `transship task` printed for each task.
+        reports: Vec<PathBuf>,
+        #[command(flatten)]
+        plugin_path: PluginPath,
+    },
+}
+
+impl Command {
+    pub(super) fn is_quiet(&self) -> bool {
+        matches!(self, Command::Run(run) if run.quiet)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunArguments {
+    #[arg(required = true, value_name = "JOB.json")]
+    pub jobs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub plugin_path: PluginPath,
+    /// Write the perf records of every task here, as JSON lines.
+    #[arg(long, value_name = "FILE")]
+    pub perf: Option<PathBuf>,
+    /// Write dirty records here, as JSON lines; by default to JOB.RUN.dirty.jsonl in the current folder.
+    #[arg(long, value_name = "FILE")]
+    pub dirty: Option<PathBuf>,
+    /// What all channels of a job may hold together, such as 64M.
+    #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = parse_bytes)]
+    pub memory: usize,
+    /// Print the summary as JSON to stdout.
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PluginPath {
+    /// Look for plugins here first; may be given several times.
+    #[arg(long = "plugin-path", value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+}
+
+/// A number of bytes, with `K`, `M` or `G` for powers of 1024.
+fn parse_bytes(text: &str) -> Result<usize, String> {
+    let (number, unit) = match text.char_indices().find(|(_, letter)| !letter.is_ascii_digit()) {
+        Some((at, _)) => text.split_at(at),
+        None => (text, ""),
+    };
+    let shift = match unit.trim_end_matches(['B', 'b', 'i']).to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return Err("use a whole number and K, M or G, such as 64M".into()),
+    };
+    let number: usize = number.parse().map_err(|_| "use a whole number and K, M or G, such as 64M".to_string())?;
+    number
+        .checked_mul(1 << shift)
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "must be more than 0 and fit this machine".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("64M"), Ok(64 << 20));
+        assert_eq!(parse_bytes("1GiB"), Ok(1 << 30));
+        assert!(["", "0", "-1", "1.5G", "64X", "99999999999999999999"].iter().all(|text| parse_bytes(text).is_err()));
+    }
+}

@@ -1,0 +1,145 @@
+//! What `plan` and `plugins` print.
+
+use std::fmt::Write;
+
+use serde_json::json;
+use transship_plugin_api::ffi::import::LoadedPlugin;
+use transship_plugin_api::plugin::{Component, Parameter};
+
+use super::summary::bytes_text;
+use crate::config::{JobFile, nearest};
+use crate::error::{Error, Result};
+use crate::job::Job;
+
+/// How many tasks are shown to a person.
+const SHOWN: usize = 20;
+
+/// The plan of a job as JSON.
+pub(super) fn plan_json(job: &Job<'_>, file: &JobFile) -> Result<serde_json::Value> {
+    let (tasks, _) = job.tasks(usize::MAX)?;
+    let content = &file.content[0];
+    Ok(json!({
+        "job": file.name, "reader": content.reader.name, "writer": content.writer.name, "plan": job.plan(),
+        "target": job.writer_info(), "statements": job.statements(), "tasks": tasks,
+    }))
+}
+
+/// The plan of a job for a person.
+pub(super) fn plan(job: &Job<'_>, file: &JobFile) -> Result<String> {
+    let (tasks, more) = job.tasks(SHOWN)?;
+    let plan = job.plan();
+    let content = &file.content[0];
+    let mut text = format!("job {}: {} to {}\n", file.name, content.reader.name, content.writer.name);
+    let mut row = |label: &str, value: String| {
+        let _ = writeln!(text, "  {label:<16}: {value}");
+    };
+    row("channels", plan.channels.to_string());
+    row("channel holds", format!("{} records, {}", plan.capacity.records, bytes_text(plan.capacity.bytes as u64)));
+    row("batches", format!("{} records, {}", plan.batch.records, bytes_text(plan.batch.bytes as u64)));
+    if let Some(bytes) = plan.bytes_per_second {
+        row("limit", format!("{}/s", bytes_text(bytes)));
+    }
+    if let Some(records) = plan.records_per_second {
+        row("limit", format!("{records} records/s"));
+    }
+    let info = job.writer_info();
+    row("target", info.target.clone());
+    if info.max_open_tasks > 0 {
+        row("open at once", format!("{} writer tasks", info.max_open_tasks));
+    }
+    row("attempts", plan.max_attempts.to_string());
+    for note in &plan.notes {
+        row("note", note.clone());
+    }
+    section(&mut text, "at the target", job.statements());
+    let shown = tasks.iter().map(|task| {
+        let size = task.split.bytes.map(|bytes| format!(" ({})", bytes_text(bytes))).unwrap_or_default();
+        format!("{} {}{size}", task.number, task.split.label)
+    });
+    section(&mut text, "tasks", shown.chain(more.then(|| "…".to_string())));
+    Ok(text)
+}
+
+fn section(text: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {
+    for (index, line) in lines.into_iter().enumerate() {
+        if index == 0 {
+            let _ = writeln!(text, "  {title}:");
+        }
+        let _ = writeln!(text, "    {line}");
+    }
+}
+
+/// The plugins, or one of them with its parameters.
+pub(super) fn plugins(plugins: &[LoadedPlugin], problems: &[String], name: Option<&str>) -> Result<String> {
+    let mut text = String::new();
+    match name {
+        None => {
+            for plugin in plugins {
+                overview(&mut text, plugin);
+            }
+            if plugins.is_empty() {
+                text +=
+                    "no plugins found: `cargo build --workspace` builds them, `--plugin-path` says where they are\n";
+            }
+            for problem in problems {
+                let _ = writeln!(text, "left out: {problem}");
+            }
+        }
+        Some(name) => {
+            let mut known = Vec::new();
+            for plugin in plugins {
+                let whole = plugin.description().name == name;
+                for (role, component) in components(plugin) {
+                    if whole || component.names.iter().any(|known| known == name) {
+                        details(&mut text, role, component, plugin);
+                    }
+                    known.extend(component.names.iter().cloned());
+                }
+                known.push(plugin.description().name.clone());
+            }
+            if text.is_empty() {
+                let near = nearest(name, known.iter().map(String::as_str))
+                    .map(|near| format!("; did you mean \"{near}\"?"))
+                    .unwrap_or_default();
+                return Err(Error::Plugin(format!("there is no plugin named \"{name}\"{near}")));
+            }
+        }
+    }
+    Ok(text)
+}
+
+fn components(plugin: &LoadedPlugin) -> impl Iterator<Item = (&'static str, &Component)> {
+    let description = plugin.description();
+    let readers = description.readers.iter().map(|component| ("reader", component));
+    let writers = description.writers.iter().map(|component| ("writer", component));
+    let transformers = description.transformers.iter().map(|component| ("transformer", component));
+    readers.chain(writers).chain(transformers)
+}
+
+fn overview(text: &mut String, plugin: &LoadedPlugin) {
+    let description = plugin.description();
+    let _ = writeln!(text, "{} {}  {}", description.name, description.version, plugin.path().display());
+    for (role, component) in components(plugin) {
+        let _ = writeln!(text, "  {role:<11} {:<30} {}", component.names.join(", "), component.about);
+    }
+}
+
+fn details(text: &mut String, role: &str, component: &Component, plugin: &LoadedPlugin) {
+    let description = plugin.description();
+    let _ = writeln!(text, "{role} {} ({} {})", component.names.join(", "), description.name, description.version);
+    let _ = writeln!(text, "  {}", component.about);
+    let widest = component.parameters.iter().map(|parameter| parameter.name.chars().count()).max().unwrap_or(0);
+    for parameter in &component.parameters {
+        let Parameter { name, takes, about, .. } = parameter;
+        let _ = writeln!(text, "  {name:<widest$}  {takes}{}. {about}", presence(parameter));
+    }
+    text.push('\n');
+}
+
+fn presence(parameter: &Parameter) -> String {
+    match (parameter.required, parameter.default.is_empty()) {
+        (true, _) => ", required".into(),
+        (false, true) => String::new(),
+        (false, false) => format!(", default {}", parameter.default),
+    }
+}

@@ -1,0 +1,192 @@
+//! Watches a job while it runs: shows how far it is, and ends the process if a plugin ignores the wish to end.
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use transship_plugin_api::Kind;
+
+use super::console::Console;
+use super::signals::Signals;
+use super::summary::{bytes_text, count_text};
+use crate::calls::{Calls, Stuck};
+use crate::progress::{Progress, Snapshot};
+
+/// How often to look.
+const TICK: Duration = Duration::from_millis(200);
+/// How often to print a line where there is no terminal (DataX's report interval).
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// How long a plugin call may go on after it was asked to end.
+const GRACE: Duration = Duration::from_secs(5);
+/// The same for a commit: once it has begun, nobody wants it to stop halfway, but it must not hang for ever either.
+const COMMIT_GRACE: Duration = Duration::from_secs(60);
+
+/// Runs the work on this thread while another watches it.
+pub(super) fn watch<T>(
+    console: &Console,
+    calls: &Calls,
+    progress: &Progress,
+    signals: &Signals,
+    work: impl FnOnce() -> T,
+) -> T {
+    let finished = (Mutex::new(false), Condvar::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut view = View::new(console, progress);
+            let mut patience = Patience::default();
+            let mut done = finished.0.lock().unwrap_or_else(PoisonError::into_inner);
+            while !*done {
+                done = finished.1.wait_timeout(done, TICK).unwrap_or_else(PoisonError::into_inner).0;
+                view.update();
+                if let Some(stuck) = patience.exhausted(calls.overdue(), Instant::now()) {
+                    give_up(console, &stuck, calls.cause(), signals.received());
+                }
+            }
+        });
+        // Also when the work panics: otherwise the watching thread would keep the scope open for ever.
+        let _finish = Finish(&finished);
+        work()
+    })
+}
+
+struct Finish<'a>(&'a (Mutex<bool>, Condvar));
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
+    }
+}
+
+/// Names the call that does not end and ends the process without waiting for it.
+fn give_up(console: &Console, stuck: &Stuck, cause: Option<String>, signal: Option<i32>) -> ! {
+    console.hide_bar();
+    if let Some(cause) = cause {
+        console.error(&crate::error::Failure::new(Kind::Internal, cause).into());
+    }
+    let lasting = stuck.lasting.as_secs_f64();
+    let message = format!(
+        "{}: `{}` has lasted {lasting:.1} s and ignores that the work was cancelled; the process ends without it",
+        stuck.who, stuck.call
+    );
+    let failure = crate::error::Failure::new(Kind::Internal, message);
+    let code = console.error(&failure.into());
+    std::process::exit(signal.map_or(code, |signal| 128 + signal));
+}
+
+/// Remembers since when calls are overdue.
+#[derive(Default)]
+struct Patience {
+    since: HashMap<(String, &'static str), Instant>,
+}
+
+impl Patience {
+    /// The call, if any, that has been overdue for too long.
+    fn exhausted(&mut self, overdue: Vec<Stuck>, now: Instant) -> Option<Stuck> {
+        self.since.retain(|(who, call), _| overdue.iter().any(|stuck| stuck.who == *who && stuck.call == *call));
+        overdue.into_iter().find(|stuck| {
+            // A call that began after it was seen before is another one.
+            let since = self.since.entry((stuck.who.clone(), stuck.call)).or_insert(now);
+            if now.duration_since(*since) > stuck.lasting {
+                *since = now;
+            }
+            now.duration_since(*since) >= if stuck.call == "commit" { COMMIT_GRACE } else { GRACE }
+        })
+    }
+}
+
+/// What a person sees.
+struct View<'a> {
+    console: &'a Console,
+    progress: &'a Progress,
+    bar: Option<ProgressBar>,
+    shown: Snapshot,
+    shown_at: Instant,
+}
+
+impl<'a> View<'a> {
+    fn new(console: &'a Console, progress: &'a Progress) -> View<'a> {
+        let bar = console.show_bar(|| {
+            let bar = ProgressBar::new(0);
+            let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        View { console, progress, bar, shown: Snapshot::default(), shown_at: Instant::now() }
+    }
+
+    fn update(&mut self) {
+        let now = self.progress.snapshot();
+        if let Some(bar) = &self.bar {
+            let (done, all) = share(&now);
+            bar.set_length(all);
+            bar.set_position(done);
+            bar.set_message(line(&now, &self.shown, self.shown_at.elapsed()));
+        }
+        let elapsed = self.shown_at.elapsed();
+        if elapsed >= LINE_INTERVAL {
+            if self.bar.is_none() {
+                self.console.note(&line(&now, &self.shown, elapsed));
+            }
+            (self.shown, self.shown_at) = (now, Instant::now());
+        }
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        self.console.hide_bar();
+    }
+}
+
+/// How much of how much is done: bytes of the source where they are known, tasks elsewhere.
+fn share(now: &Snapshot) -> (u64, u64) {
+    if now.source_bytes > 0 { (now.source_bytes_done, now.source_bytes) } else { (now.tasks_done, now.tasks_known) }
+}
+
+/// One line of progress, with DataX's figures.
+fn line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64().max(0.001);
+    let per_second = |now: u64, before: u64| (now.saturating_sub(before) as f64 / seconds) as u64;
+    let more = if now.all_tasks_known { "" } else { "+" };
+    format!(
+        "{} records, {} | {}/s, {} records/s | tasks {} of {}{more} | waited for the writer {:.1} s, for the reader {:.1} s",
+        count_text(now.read_records),
+        bytes_text(now.read_bytes),
+        bytes_text(per_second(now.read_bytes, before.read_bytes)),
+        count_text(per_second(now.read_records, before.read_records)),
+        now.tasks_done,
+        now.tasks_known,
+        now.wait_for_writer_nanos as f64 / 1e9,
+        now.wait_for_reader_nanos as f64 / 1e9,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stuck(lasting: u64) -> Vec<Stuck> {
+        vec![Stuck { who: "task 1".into(), call: "next", lasting: Duration::from_secs(lasting) }]
+    }
+
+    #[test]
+    fn patience_ends_five_seconds_after_the_wish_however_long_the_call_lasted_before() {
+        let mut patience = Patience::default();
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(patience.exhausted(stuck(60), at(0)), None);
+        assert_eq!(patience.exhausted(stuck(64), at(4)), None);
+        assert!(patience.exhausted(stuck(65), at(5)).is_some());
+    }
+
+    #[test]
+    fn a_series_of_short_calls_is_not_one_that_hangs() {
+        let mut patience = Patience::default();
+        let start = Instant::now();
+        for seconds in 0..20 {
+            assert_eq!(patience.exhausted(stuck(0), start + Duration::from_secs(seconds)), None);
+        }
+    }
+}

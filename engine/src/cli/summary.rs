@@ -1,0 +1,211 @@
+//! What a job's end looks like: DataX's figures, the accounting, the slowest tasks; and the file of perf records.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use chrono::{DateTime, Local, Utc};
+use transship_plugin_api::CommitClass;
+
+use crate::job::{Outcome, Summary};
+use crate::perf::{Owner, Phase, write_lines};
+use crate::task::{Counts, TaskReport};
+
+/// How many of the slowest tasks are shown.
+const SLOWEST: usize = 3;
+
+/// The summary for a person.
+pub(super) fn text(summary: &Summary) -> String {
+    let mut text = String::new();
+    let mut row = |label: &str, value: String| {
+        let _ = writeln!(text, "  {label:<16}: {value}");
+    };
+    let elapsed = (summary.ended - summary.started).to_std().unwrap_or_default();
+    let moving = summary.moving_seconds.max(0.001);
+    let counts = &summary.counts;
+    let per_second = |amount: u64| (amount as f64 / moving) as u64;
+    row("started", local(summary.started));
+    row("ended", local(summary.ended));
+    row("elapsed", seconds_text(elapsed));
+    row("average flow", format!("{}/s", bytes_text(per_second(counts.read_bytes))));
+    row("record speed", format!("{} records/s", count_text(per_second(counts.read))));
+    row("records read", count_text(counts.read));
+    row("records failed", count_text(counts.dirty()));
+    row("accounting", accounting(counts));
+    if summary.aborted != Counts::default() {
+        row(
+            "aborted attempts",
+            format!(
+                "{} records read, {} dirty, beside those above",
+                count_text(summary.aborted.read),
+                count_text(summary.aborted.dirty())
+            ),
+        );
+    }
+    row("tasks", tasks(summary));
+    row("visible at target", commit_class(summary).into());
+    if let Some(file) = &summary.dirty_file {
+        row(
+            "DIRTY RECORDS",
+            format!("{} kept in {}", count_text(counts.dirty() + summary.aborted.dirty()), file.display()),
+        );
+    }
+    slowest(&mut text, &summary.tasks);
+    format!(
+        "job {} ({} to {}), run {}: {}\n{text}",
+        summary.job,
+        summary.reader,
+        summary.writer,
+        summary.run,
+        outcome(&summary.outcome)
+    )
+}
+
+/// Writes the perf records of the job and of each of its tasks, a JSON line each.
+/// What splits are called is masked: a plugin made it.
+pub(super) fn write_perf(
+    file: &mut std::fs::File,
+    summary: &Summary,
+    mask: &dyn Fn(&str) -> String,
+) -> std::io::Result<()> {
+    let mut lines = Vec::new();
+    let job = Owner { run: &summary.run, job: &summary.job, task: None, split: None, attempt: None };
+    write_lines(&mut lines, &job, &summary.perf)?;
+    for task in &summary.tasks {
+        let split = mask(&task.split);
+        let attempts = task.earlier.iter().map(|earlier| &earlier.perf).chain([&task.perf]);
+        for (number, perf) in (1..).zip(attempts) {
+            let owner = Owner { task: Some(&task.task), split: Some(&split), attempt: Some(number), ..job };
+            write_lines(&mut lines, &owner, perf)?;
+        }
+    }
+    std::io::Write::write_all(file, &lines)
+}
+
+fn outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::Failed(_) => "FAILED",
+        Outcome::DirtyLimit(_) => "FAILED, too many dirty records",
+        Outcome::Cancelled => "STOPPED",
+    }
+}
+
+fn accounting(counts: &Counts) -> String {
+    format!(
+        "read {} + added {} {} written {} + filtered {} + duplicates {} + dirty {}",
+        counts.read,
+        counts.added,
+        if counts.add_up() { "=" } else { "IS NOT" },
+        counts.written,
+        counts.filtered,
+        counts.duplicates,
+        counts.dirty()
+    )
+}
+
+fn tasks(summary: &Summary) -> String {
+    let committed = summary.tasks.iter().filter(|task| task.committed.is_some()).count();
+    let failed = summary.tasks.len() - committed;
+    let retried: u32 = summary.tasks.iter().map(|task| task.attempts - 1).sum();
+    let mut text = format!("{committed} done on {} channels", summary.channels);
+    if failed > 0 {
+        let _ = write!(text, ", {failed} failed or stopped");
+    }
+    if retried > 0 {
+        let _ = write!(text, ", {retried} attempts repeated");
+    }
+    text
+}
+
+/// When the records became visible, and what that means for a job that did not end well.
+fn commit_class(summary: &Summary) -> &'static str {
+    let done = summary.outcome == Outcome::Done;
+    match (summary.commit_class, done) {
+        (CommitClass::Atomic, true) => "all at once, at the end of the job (atomic)",
+        (CommitClass::Atomic, false) => "nothing: this writer shows its records only when the job is done (atomic)",
+        (CommitClass::Task, true) => "each task's records when it was done (task)",
+        (CommitClass::Task, false) => "the records of the tasks that were done, nothing of the others (task)",
+        (CommitClass::Append, true) => "records as they were written (append)",
+        (CommitClass::Append, false) => "records as they were written, those of tasks that failed included (append)",
+    }
+}
+
+fn slowest(text: &mut String, tasks: &[TaskReport]) {
+    let mut tasks: Vec<&TaskReport> = tasks.iter().collect();
+    if tasks.is_empty() {
+        return;
+    }
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.perf.elapsed(Phase::TaskTotal)));
+    let _ = writeln!(text, "  slowest tasks:");
+    for task in tasks.into_iter().take(SLOWEST) {
+        let total = task.perf.elapsed(Phase::TaskTotal);
+        let share = |phase| (100.0 * task.perf.elapsed(phase).as_secs_f64() / total.as_secs_f64().max(1e-9)).min(100.0);
+        let _ = writeln!(
+            text,
+            "    task {:<3} {:>9}  {:>12} records  waited {:>3.0} % for the reader, {:>3.0} % for the writer  {}",
+            task.number,
+            seconds_text(total),
+            count_text(
+                task.perf
+                    .records
+                    .iter()
+                    .find(|record| record.phase == Phase::TaskTotal)
+                    .map_or(0, |record| record.records)
+            ),
+            share(Phase::WaitReadTime),
+            share(Phase::WaitWriteTime),
+            task.split
+        );
+    }
+}
+
+fn local(time: DateTime<Utc>) -> String {
+    time.with_timezone(&Local).format("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+fn seconds_text(time: Duration) -> String {
+    format!("{:.3} s", time.as_secs_f64())
+}
+
+/// A count with commas: `6,001,215`.
+pub(super) fn count_text(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of bytes in the unit that suits it, in powers of 1024, as DataX prints it.
+pub(super) fn bytes_text(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    let mut amount = bytes as f64;
+    let mut unit = 0;
+    while amount >= 1024.0 && unit + 1 < UNITS.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{amount:.2} {}", UNITS[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_commas() {
+        assert_eq!([0, 999, 1000, 6_001_215].map(count_text), ["0", "999", "1,000", "6,001,215"]);
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(
+            [0, 1023, 1024, 5 << 20, 3 << 40].map(bytes_text),
+            ["0 B", "1023 B", "1.00 KB", "5.00 MB", "3.00 TB"]
+        );
+    }
+}

@@ -1,0 +1,475 @@
+//! One job's life, with DataX's phases: init, prepare, split, schedule, commit, post, destroy; and abort from anywhere.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use transship_plugin_api::ffi::import::LoadedPlugin;
+use transship_plugin_api::{CommitClass, HostRef, Kind, Report, Run, WriterInfo};
+
+use crate::calls::{Calls, Line as CallLine};
+use crate::cancel::Cancel;
+use crate::channel::Budget;
+use crate::config::{Component, JobFile, unknown_key_warnings};
+use crate::dirty::Dirty;
+use crate::error::{Error, Failure, Result};
+use crate::gate::Gate;
+use crate::host::JobHost;
+use crate::load::{Loader, Role, described};
+use crate::perf::{Perf, Phase, Watch};
+use crate::plan::{self, Machine, Plan, Prepared, TaskSpec};
+use crate::progress::Progress;
+use crate::schedule::{self, Source};
+use crate::secrets::Secrets;
+use crate::targets::Targets;
+use crate::task::{self, Counts, Line, TaskReport};
+use crate::throttle::Throttle;
+
+/// What a job needs from its surroundings.
+pub struct Surroundings<'a> {
+    pub loader: &'a Loader,
+    pub machine: Machine,
+    pub targets: &'a Targets,
+    pub cancel: &'a Cancel,
+    pub calls: &'a Calls,
+    pub progress: &'a Progress,
+    /// The file for dirty records; `None`: named after job and run, in the current folder.
+    pub dirty_file: Option<PathBuf>,
+}
+
+/// What became of a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    pub job: String,
+    pub run: String,
+    pub reader: String,
+    pub writer: String,
+    pub started: DateTime<Utc>,
+    pub ended: DateTime<Utc>,
+    /// How long data moved: the schedule phase.
+    pub moving_seconds: f64,
+    pub commit_class: CommitClass,
+    pub channels: u32,
+    pub outcome: Outcome,
+    /// The sum over committed tasks.
+    pub counts: Counts,
+    /// The sum over aborted attempts.
+    pub aborted: Counts,
+    pub tasks: Vec<TaskReport>,
+    /// The phases of the job itself.
+    pub perf: Perf,
+    /// The file that holds the dirty records, if there are any.
+    pub dirty_file: Option<PathBuf>,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Done,
+    Failed(Failure),
+    /// More records were dirty than the job allows.
+    DirtyLimit(String),
+    /// It was asked to stop.
+    Cancelled,
+}
+
+/// A job whose reader and writer are made and whose plan is known. Nothing was connected to yet.
+pub struct Job<'a> {
+    file: &'a JobFile,
+    surroundings: &'a Surroundings<'a>,
+    line: Line<'a>,
+    calls: Arc<CallLine>,
+    perf: Perf,
+    started: DateTime<Utc>,
+    moving: Duration,
+    /// Whether the writer may have changed its target: before that there is nothing to abort.
+    target_touched: bool,
+}
+
+/// Which entry of `job.content` runs.
+const CONTENT: usize = 0;
+
+impl<'a> Job<'a> {
+    /// Loads the plugins and makes reader and writer (DataX's `init`): nothing is connected to, nothing changed.
+    ///
+    /// # Errors
+    /// [`Error::Plugin`] where one is missing or incompatible, [`Error::Job`] where its parameters are wrong.
+    pub fn init(file: &'a JobFile, surroundings: &'a Surroundings<'a>) -> Result<Job<'a>> {
+        let started = Utc::now();
+        let watch = Watch::start();
+        let content = &file.content[CONTENT];
+        let cancel = surroundings.cancel.child();
+        let calls = surroundings.calls.line(format!("job {}", file.name), &cancel);
+        let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
+        let loader = surroundings.loader;
+
+        let reader_plugin = loader.load(&content.reader, Role::Reader)?;
+        let writer_plugin = loader.load(&content.writer, Role::Writer)?;
+        let transformers = load_transformers(loader, &content.transformers, &host, file)?;
+        warn_of_unknown_keys(&reader_plugin, Role::Reader, &content.reader);
+        warn_of_unknown_keys(&writer_plugin, Role::Writer, &content.writer);
+
+        let reader = calls
+            .call("init", || reader_plugin.reader(&content.reader.name, &content.reader.parameter, host.clone()))
+            .map_err(|error| refused(file, &content.reader, &error))?;
+        let writer = calls
+            .call("init", || writer_plugin.writer(&content.writer.name, &content.writer.parameter, host.clone()))
+            .map_err(|error| refused(file, &content.writer, &error))?;
+        let writer_info = calls.call("info", || writer.info());
+
+        let plan = plan::plan(&file.setting, surroundings.machine);
+        let run = Run { id: uuid::Uuid::new_v4().to_string(), job: file.name.clone() };
+        let line = Line {
+            reader: Mutex::new(reader),
+            reader_name: content.reader.name.clone(),
+            writer: Mutex::new(writer),
+            writer_name: content.writer.name.clone(),
+            transformers,
+            gate: Gate::new(plan.channels as usize),
+            target: surroundings.targets.gate(&writer_info),
+            throttle: Throttle::new(plan.bytes_per_second, plan.records_per_second),
+            budget: Budget::new(plan.memory_bytes),
+            dirty: Arc::new(dirty(file, surroundings, &run)),
+            calls: surroundings.calls.clone(),
+            progress: surroundings.progress,
+            writer_info,
+            cancel,
+            plan,
+            run,
+        };
+        let mut perf = Perf::default();
+        perf.end(Phase::JobInit, watch);
+        Ok(Job { file, surroundings, line, calls, perf, started, moving: Duration::ZERO, target_touched: false })
+    }
+
+    pub fn plan(&self) -> &Plan {
+        &self.line.plan
+    }
+
+    pub fn writer_info(&self) -> &WriterInfo {
+        &self.line.writer_info
+    }
+
+    /// The tasks that a run would have, at most so many of them, and whether there are more. Nothing is changed.
+    ///
+    /// # Errors
+    /// When the reader cannot say.
+    pub fn tasks(&self, most: usize) -> Result<(Vec<TaskSpec>, bool), Failure> {
+        let source = Source::new(&self.line, CONTENT);
+        let mut tasks = Vec::new();
+        while let Some(task) = source.next()? {
+            if tasks.len() == most {
+                return Ok((tasks, true));
+            }
+            tasks.push(task);
+        }
+        Ok((tasks, false))
+    }
+
+    /// What the writer will do to its target, a line each.
+    pub fn statements(&self) -> Vec<String> {
+        self.calls.call("plan", || self.line.writer().plan())
+    }
+
+    /// Runs the whole job.
+    pub fn run(mut self) -> Summary {
+        if let Err(failure) = self.prepare() {
+            let outcome = self.complete(Some(failure), &[]);
+            return self.summary(Vec::new(), outcome);
+        }
+        let watch = Watch::start();
+        let (tasks, splitting) = {
+            let source = Source::new(&self.line, CONTENT);
+            (schedule::run(&self.line, &source), source.time())
+        };
+        self.moving = watch.elapsed();
+        self.perf.add(Phase::JobSplit, watch, splitting, 0, 0);
+        self.perf.end(Phase::JobSchedule, watch);
+        let outcome = self.complete(tasks.failure, &tasks.reports);
+        self.summary(tasks.reports, outcome)
+    }
+
+    /// Prepares reader and writer and finds all splits: the run as a value, for tasks in other processes.
+    ///
+    /// # Errors
+    /// When either fails; the writer is told to abort.
+    pub fn prepare_for_others(mut self) -> Result<Prepared, Failure> {
+        let prepared = self.prepare().and_then(|(reader_state, writer_state)| {
+            let (tasks, _) = self.tasks(usize::MAX)?;
+            let (run, plan) = (self.line.run.clone(), self.line.plan.clone());
+            Ok(Prepared { run, content: CONTENT, reader_state, writer_state, plan, tasks })
+        });
+        if prepared.is_err() {
+            self.abort(&[]);
+        }
+        prepared
+    }
+
+    /// Runs one task of a run that another process has prepared.
+    ///
+    /// # Errors
+    /// When reader or writer cannot take up what was prepared. What the task itself met is in its report.
+    pub fn run_task(mut self, prepared: &Prepared, task: &TaskSpec) -> Result<TaskReport, Failure> {
+        self.line.plan = prepared.plan.clone();
+        self.attach(prepared)?;
+        let reader = &self.line.reader_name;
+        self.calls
+            .call("attach", || self.line.reader().attach(&prepared.reader_state))
+            .map_err(|error| Failure::of(&error, reader))?;
+        Ok(task::run(&self.line, task))
+    }
+
+    /// Commits, or aborts, a run whose tasks have run in other processes.
+    ///
+    /// # Errors
+    /// When the reports are not one for each task of this run, or the writer cannot take up what was prepared. All else is in
+    /// the summary.
+    pub fn finish_for_others(mut self, prepared: &Prepared, reports: Vec<TaskReport>) -> Result<Summary> {
+        one_report_each(prepared, &reports)?;
+        self.attach(prepared)?;
+        let failure = reports.iter().find_map(|report| report.failure.clone());
+        let outcome = self.complete(failure, &reports);
+        Ok(self.summary(reports, outcome))
+    }
+
+    fn attach(&mut self, prepared: &Prepared) -> Result<(), Failure> {
+        self.line.run = prepared.run.clone();
+        self.line.dirty = Arc::new(dirty(self.file, self.surroundings, &prepared.run));
+        self.calls
+            .call("attach", || self.line.writer().attach(&prepared.writer_state))
+            .map_err(|error| Failure::of(&error, &self.line.writer_name))?;
+        self.target_touched = true;
+        Ok(())
+    }
+
+    fn prepare(&mut self) -> Result<(Value, Value), Failure> {
+        let watch = Watch::start();
+        let reader_name = self.line.reader_name.clone();
+        let reader_failed = |error| Failure::of(&error, &reader_name);
+        let reader_state = self.calls.call("prepare", || self.line.reader().prepare()).map_err(reader_failed)?;
+        let schema = self.calls.call("schema", || self.line.reader().schema()).map_err(reader_failed)?;
+        // With transformers in between, only they know what arrives at the writer.
+        let schema = schema.filter(|_| self.line.transformers.is_empty());
+        self.target_touched = true;
+        let writer_state = self
+            .calls
+            .call("prepare", || self.line.writer().prepare(&self.line.run, schema))
+            .map_err(|error| Failure::of(&error, &self.line.writer_name))?;
+        self.perf.end(Phase::JobPrepare, watch);
+        Ok((reader_state, writer_state))
+    }
+
+    /// Commits what the tasks wrote if all is well, otherwise aborts it. What is committed is not taken back.
+    fn complete(&mut self, failure: Option<Failure>, reports: &[TaskReport]) -> Outcome {
+        let committed: Vec<Report> = reports.iter().filter_map(|report| report.committed.clone()).collect();
+        let objection = match failure {
+            Some(failure) => Some(self.ended(failure, reports)),
+            None => self.objection(reports),
+        };
+        let objection = match objection {
+            None => self.commit(&committed).err().map(|failure| self.ended(failure, reports)),
+            objection => objection,
+        };
+        if let Some(outcome) = objection {
+            self.abort(&committed);
+            return outcome;
+        }
+        match self.post() {
+            Ok(()) => Outcome::Done,
+            Err(failure) => self.ended(failure, reports),
+        }
+    }
+
+    /// How a job with this failure ended.
+    fn ended(&self, failure: Failure, reports: &[TaskReport]) -> Outcome {
+        if failure.is_echo() { self.stopped(failure, reports) } else { Outcome::Failed(failure) }
+    }
+
+    /// Why work was given up, where nothing has failed.
+    fn stopped(&self, echo: Failure, reports: &[TaskReport]) -> Outcome {
+        let counts = sum(reports.iter().flat_map(|report| [&report.counts, &report.aborted]));
+        match self.over_the_limit(&counts) {
+            Some(message) => Outcome::DirtyLimit(message),
+            None if self.surroundings.cancel.is_cancelled() => Outcome::Cancelled,
+            None => Outcome::Failed(echo),
+        }
+    }
+
+    /// Why records that were all moved must not be committed.
+    fn objection(&self, reports: &[TaskReport]) -> Option<Outcome> {
+        let counts = sum(reports.iter().map(|report| &report.counts));
+        if self.line.cancel.is_cancelled() {
+            return Some(self.stopped(Failure::new(Kind::Cancelled, "cancelled"), reports));
+        }
+        if !counts.add_up() {
+            return Some(Outcome::Failed(Failure::new(
+                Kind::Internal,
+                format!("the records do not add up: {counts:?}"),
+            )));
+        }
+        self.over_the_limit(&counts).map(Outcome::DirtyLimit)
+    }
+
+    /// What to say where more records are dirty than the job allows. A limit in records outweighs one in shares, as in DataX.
+    fn over_the_limit(&self, counts: &Counts) -> Option<String> {
+        let dirty = self.line.dirty.count().max(counts.dirty());
+        if let Some(limit) = self.file.setting.dirty_records {
+            return (dirty > limit).then(|| {
+                format!("{dirty} dirty records are more than job.setting.errorLimit.record allows ({limit})")
+            });
+        }
+        let limit = self.file.setting.dirty_share?;
+        let share = dirty as f64 / counts.read.max(1) as f64;
+        (counts.read > 0 && share > limit).then(|| {
+            format!(
+                "{dirty} dirty of {} records ({share:.4}) are more than job.setting.errorLimit.percentage allows ({limit})",
+                counts.read
+            )
+        })
+    }
+
+    fn commit(&mut self, reports: &[Report]) -> Result<(), Failure> {
+        let watch = Watch::start();
+        let result = self.calls.call("commit", || self.line.writer().commit(reports));
+        self.perf.end(Phase::JobCommit, watch);
+        result.map_err(|error| Failure::of(&error, &self.line.writer_name).within("commit"))
+    }
+
+    /// The writer first, then the reader, as in DataX.
+    fn post(&mut self) -> Result<(), Failure> {
+        let watch = Watch::start();
+        let result = self
+            .calls
+            .call("post", || self.line.writer().post())
+            .map_err(|error| Failure::of(&error, &self.line.writer_name))
+            .and_then(|()| {
+                let reader = &self.line.reader_name;
+                self.calls.call("post", || self.line.reader().post()).map_err(|error| Failure::of(&error, reader))
+            });
+        self.perf.end(Phase::JobPost, watch);
+        result.map_err(|failure| failure.within("after the commit"))
+    }
+
+    fn abort(&self, reports: &[Report]) {
+        if !self.target_touched {
+            return;
+        }
+        if let Err(error) = self.calls.call("abort", || self.line.writer().abort(reports)) {
+            log::warn!("{}: cannot clean up: {error}", self.line.writer_name);
+        }
+    }
+
+    fn summary(self, tasks: Vec<TaskReport>, outcome: Outcome) -> Summary {
+        let counts = sum(tasks.iter().map(|report| &report.counts));
+        let aborted = sum(tasks.iter().map(|report| &report.aborted));
+        let Job { line, calls, mut perf, started, moving, .. } = self;
+        let mut summary = Summary {
+            job: line.run.job.clone(),
+            run: line.run.id.clone(),
+            reader: line.reader_name.clone(),
+            writer: line.writer_name.clone(),
+            started,
+            ended: started,
+            moving_seconds: moving.as_secs_f64(),
+            commit_class: line.writer_info.commit,
+            channels: line.plan.channels,
+            outcome,
+            counts,
+            aborted,
+            tasks,
+            perf: Perf::default(),
+            dirty_file: line.dirty.file().filter(|_| counts.dirty() + aborted.dirty() > 0).map(PathBuf::from),
+        };
+        let watch = Watch::start();
+        // The writer first, then the reader, as in DataX.
+        let (reader, writer) = (into_inner(line.reader), into_inner(line.writer));
+        calls.call("release", || drop(writer));
+        calls.call("release", || drop(reader));
+        perf.end(Phase::JobDestroy, watch);
+        summary.ended = Utc::now();
+        summary.perf = perf;
+        summary
+    }
+}
+
+fn one_report_each(prepared: &Prepared, reports: &[TaskReport]) -> Result<()> {
+    let refuse = |message: String| Err(Error::Job(message));
+    for report in reports {
+        if !prepared.tasks.iter().any(|task| task.id == report.task) {
+            return refuse(format!("the report of task {} ({}) is not of this run", report.number, report.split));
+        }
+    }
+    for task in &prepared.tasks {
+        match reports.iter().filter(|report| report.task == task.id).count() {
+            1 => {}
+            0 => return refuse(format!("there is no report of task {} ({})", task.number, task.split.label)),
+            several => {
+                return refuse(format!("there are {several} reports of task {} ({})", task.number, task.split.label));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn sum<'a>(counts: impl Iterator<Item = &'a Counts>) -> Counts {
+    counts.fold(Counts::default(), |mut sum, counts| {
+        sum.add(counts);
+        sum
+    })
+}
+
+fn dirty(file: &JobFile, surroundings: &Surroundings<'_>, run: &Run) -> Dirty {
+    let named = || PathBuf::from(format!("{}.{}.dirty.jsonl", run.job, run.id.get(..8).unwrap_or(&run.id)));
+    let mut secrets = Secrets::default();
+    secrets.learn(&file.tree);
+    Dirty::new(file.setting.dirty_records, surroundings.dirty_file.clone().unwrap_or_else(named), secrets)
+}
+
+fn load_transformers<'a>(
+    loader: &Loader,
+    components: &'a [Component],
+    host: &HostRef,
+    file: &JobFile,
+) -> Result<Vec<(LoadedPlugin, &'a Component)>> {
+    let load = |component: &'a Component| {
+        let plugin = loader.load(component, Role::Transformer)?;
+        warn_of_unknown_keys(&plugin, Role::Transformer, component);
+        // Made once here only to learn whether it can be made: each task makes its own.
+        plugin
+            .transformer(&component.name, &component.parameter, host.clone())
+            .map_err(|error| refused(file, component, &error))?;
+        Ok((plugin, component))
+    };
+    components.iter().map(load).collect()
+}
+
+/// What a plugin says of its parameters, as an error of the job file: with the file and the full JSON path.
+fn refused(file: &JobFile, component: &Component, error: &transship_plugin_api::Error) -> Error {
+    let message = error.message();
+    let separator = if message.starts_with("parameter") { "." } else { ": " };
+    let what = format!("{}: {}{separator}{message}", file.path.display(), component.place);
+    match error.kind() {
+        Kind::Config | Kind::Unsupported => Error::Job(what),
+        _ => Error::Failed(Failure::of(error, component.name.clone())),
+    }
+}
+
+/// Unknown keys are never refused (DataX ignores them), but a misspelt one should not go unnoticed.
+fn warn_of_unknown_keys(plugin: &LoadedPlugin, role: Role, component: &Component) {
+    let Some(known) = described(plugin.description(), role, &component.name) else { return };
+    if known.parameters.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = known.parameters.iter().map(|parameter| parameter.name.as_ref()).collect();
+    for warning in unknown_key_warnings(&component.parameter, &format!("{}.parameter.", component.place), &names) {
+        log::warn!("{warning}");
+    }
+}

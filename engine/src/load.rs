@@ -1,0 +1,267 @@
+//! From a name in a job file to a loaded plugin. The only file that knows where plugins lie.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use transship_plugin_api::HostRef;
+use transship_plugin_api::ffi::import::{LoadedPlugin, Trust};
+use transship_plugin_api::plugin::{Component as Described, Description};
+
+use crate::config::{Component, nearest};
+use crate::error::{Error, Result};
+
+/// Finds plugins and keeps them loaded.
+pub struct Loader {
+    places: Vec<SearchPlace>,
+    host: HostRef,
+    loaded: Mutex<BTreeMap<PathBuf, LoadedPlugin>>,
+}
+
+/// A folder that may hold plugins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchPlace {
+    pub folder: PathBuf,
+    /// Why it is looked at, for messages.
+    pub reason: &'static str,
+    /// Plugins that came with the program are trusted to make well-formed arrays.
+    pub trusted: bool,
+}
+
+/// What a component can be in a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Reader,
+    Writer,
+    Transformer,
+}
+
+impl Role {
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Reader => "reader",
+            Role::Writer => "writer",
+            Role::Transformer => "transformer",
+        }
+    }
+
+    fn of(self, description: &Description) -> &[Described] {
+        match self {
+            Role::Reader => &description.readers,
+            Role::Writer => &description.writers,
+            Role::Transformer => &description.transformers,
+        }
+    }
+}
+
+/// The folders to look at, in order: those of `--plugin-path`, those of `TRANSSHIP_PLUGIN_PATH`, that of the program, and
+/// `../lib/transship` from there.
+pub fn search_places(
+    options: &[PathBuf],
+    environment: Option<&std::ffi::OsStr>,
+    program: Option<&Path>,
+) -> Vec<SearchPlace> {
+    let place = |folder: PathBuf, reason, trusted| SearchPlace { folder, reason, trusted };
+    let mut places: Vec<SearchPlace> =
+        options.iter().map(|folder| place(folder.clone(), "--plugin-path", false)).collect();
+    if let Some(paths) = environment {
+        let folders = std::env::split_paths(paths).filter(|folder| !folder.as_os_str().is_empty());
+        places.extend(folders.map(|folder| place(folder, "TRANSSHIP_PLUGIN_PATH", false)));
+    }
+    if let Some(folder) = program.and_then(Path::parent) {
+        places.push(place(folder.to_path_buf(), "beside the program", true));
+        if let Some(parent) = folder.parent() {
+            places.push(place(parent.join("lib").join("transship"), "lib/transship", true));
+        }
+    }
+    places
+}
+
+impl Loader {
+    /// A loader that looks at these places. Log records that plugins write while they load go to `host`.
+    pub fn new(places: Vec<SearchPlace>, host: HostRef) -> Loader {
+        Loader { places, host, loaded: Mutex::default() }
+    }
+
+    /// The plugin that has this component.
+    ///
+    /// # Errors
+    /// [`Error::Plugin`]: there is none (with the places looked at and names that are near), there are several, or it is not
+    /// of this version.
+    pub fn load(&self, component: &Component, role: Role) -> Result<LoadedPlugin> {
+        let found = match &component.library {
+            Some(library) => self.from_library(library, component, role),
+            None => self.by_name(&component.name, role),
+        };
+        found.map_err(|error| match error {
+            Error::Plugin(message) => Error::Plugin(format!("{}: {message}", component.place)),
+            other => other,
+        })
+    }
+
+    /// Every plugin in the search path; what cannot be loaded is told beside them.
+    pub fn all(&self) -> (Vec<LoadedPlugin>, Vec<String>) {
+        let mut plugins = Vec::new();
+        let mut problems = Vec::new();
+        for (path, trusted) in self.libraries() {
+            match self.open(&path, trusted) {
+                Ok(plugin) => plugins.push(plugin),
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        (plugins, problems)
+    }
+
+    fn from_library(&self, library: &Path, component: &Component, role: Role) -> Result<LoadedPlugin> {
+        let plugin = self.open(library, false)?;
+        if has(plugin.description(), role, &component.name) {
+            return Ok(plugin);
+        }
+        Err(Error::Plugin(format!(
+            "{} has no {} named \"{}\"; it has {}",
+            library.display(),
+            role.word(),
+            component.name,
+            listed(&names(plugin.description(), role))
+        )))
+    }
+
+    fn by_name(&self, name: &str, role: Role) -> Result<LoadedPlugin> {
+        // The library that is named like the component, if there is one: nothing else needs to be opened.
+        let file = file_name(library_name(name));
+        for place in &self.places {
+            let path = place.folder.join(&file);
+            if path.is_file() {
+                let plugin = self.open(&path, place.trusted)?;
+                if has(plugin.description(), role, name) {
+                    return Ok(plugin);
+                }
+            }
+        }
+        let (plugins, problems) = self.all();
+        let claimants: Vec<&LoadedPlugin> =
+            plugins.iter().filter(|plugin| has(plugin.description(), role, name)).collect();
+        match claimants.as_slice() {
+            [plugin] => Ok((*plugin).clone()),
+            [] => Err(Error::Plugin(self.not_found(name, role, &plugins, &problems))),
+            several => {
+                let paths: Vec<String> = several.iter().map(|plugin| plugin.path().display().to_string()).collect();
+                Err(Error::Plugin(format!(
+                    "several libraries have a {} named \"{name}\": {}; name one of them with \"path\" in the job file",
+                    role.word(),
+                    paths.join(" and ")
+                )))
+            }
+        }
+    }
+
+    fn open(&self, path: &Path, trusted: bool) -> Result<LoadedPlugin> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = path
+            .canonicalize()
+            .map_err(|error| Error::Plugin(format!("cannot open the plugin {}: {error}", path.display())))?;
+        if let Some(plugin) = loaded.get(&path) {
+            return Ok(plugin.clone());
+        }
+        // In a debug build nobody is trusted: our own plugins are the ones under development.
+        let trust = if trusted && !cfg!(debug_assertions) { Trust::Trusted } else { Trust::Untrusted };
+        let plugin =
+            LoadedPlugin::open(&path, self.host.clone(), trust).map_err(|error| Error::Plugin(error.to_string()))?;
+        loaded.insert(path, plugin.clone());
+        Ok(plugin)
+    }
+
+    /// Every library in the search path that is named like a plugin. Of several with one file name the first counts.
+    fn libraries(&self) -> Vec<(PathBuf, bool)> {
+        let (prefix, suffix) = (file_prefix(), std::env::consts::DLL_SUFFIX);
+        let mut found: BTreeMap<String, (PathBuf, bool)> = BTreeMap::new();
+        for place in &self.places {
+            let Ok(entries) = std::fs::read_dir(&place.folder) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name.starts_with(&prefix) && name.ends_with(suffix) {
+                    found.entry(name).or_insert_with(|| (entry.path(), place.trusted));
+                }
+            }
+        }
+        found.into_values().collect()
+    }
+
+    fn not_found(&self, name: &str, role: Role, plugins: &[LoadedPlugin], problems: &[String]) -> String {
+        let known: Vec<String> = plugins.iter().flat_map(|plugin| names(plugin.description(), role)).collect();
+        let mut message = format!("there is no {} named \"{name}\"", role.word());
+        match nearest(name, known.iter().map(String::as_str)) {
+            Some(near) => message += &format!("; did you mean \"{near}\"?"),
+            None if !known.is_empty() => message += &format!("; there is {}", listed(&known)),
+            None => {}
+        }
+        message += "\n  looked for it in:";
+        for place in &self.places {
+            let missing = if place.folder.is_dir() { "" } else { ", which does not exist" };
+            message += &format!("\n    {} ({}{missing})", place.folder.display(), place.reason);
+        }
+        for problem in problems {
+            message += &format!("\n  left out: {problem}");
+        }
+        if known.is_empty() {
+            message += "\n  no plugin was found at all: `cargo build --workspace` builds them, `--plugin-path` says where they are";
+        }
+        message
+    }
+}
+
+fn has(description: &Description, role: Role, name: &str) -> bool {
+    role.of(description).iter().any(|component| component.names.iter().any(|known| known == name))
+}
+
+/// What a plugin's component of this name says of itself.
+pub fn described<'a>(description: &'a Description, role: Role, name: &str) -> Option<&'a Described> {
+    role.of(description).iter().find(|component| component.names.iter().any(|known| known == name))
+}
+
+/// The first name of each component: aliases would make lists of choices unreadable.
+fn names(description: &Description, role: Role) -> Vec<String> {
+    role.of(description).iter().filter_map(|component| component.names.first().cloned()).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".into(),
+        names => names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The part of a component's name that its library is probably named by.
+fn library_name(name: &str) -> &str {
+    let base = name.strip_suffix("reader").or_else(|| name.strip_suffix("writer")).unwrap_or(name);
+    if base.is_empty() { name } else { base }
+}
+
+fn file_prefix() -> String {
+    format!("{}transship_", std::env::consts::DLL_PREFIX)
+}
+
+fn file_name(library: &str) -> String {
+    format!("{}{library}{}", file_prefix(), std::env::consts::DLL_SUFFIX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_searched_in_the_order_of_the_manual() {
+        let environment = std::env::join_paths(["/env/a", "", "/env/b"]).unwrap();
+        let places = search_places(&["/option".into()], Some(&environment), Some(Path::new("/usr/bin/transship")));
+        let folders: Vec<&str> = places.iter().map(|place| place.folder.to_str().unwrap()).collect();
+        assert_eq!(folders, ["/option", "/env/a", "/env/b", "/usr/bin", "/usr/lib/transship"]);
+        assert_eq!(places.iter().map(|place| place.trusted).collect::<Vec<_>>(), [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_library_is_named_by_its_system() {
+        assert_eq!(library_name("sqlitereader"), "sqlite");
+        assert_eq!(library_name("sqlite"), "sqlite");
+        assert_eq!(library_name("reader"), "reader");
+    }
+}

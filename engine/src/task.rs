@@ -1,0 +1,386 @@
+//! One task: a split on its way from a reader task through a channel to a writer task, on two threads, as often as it takes.
+//! Not here: which tasks there are and when they start (`schedule`).
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use arrow_schema::SchemaRef;
+use serde::{Deserialize, Serialize};
+use transship_plugin_api::ffi::import::LoadedPlugin;
+use transship_plugin_api::{CommitClass, Kind, Mark, ReadOptions, Reader, Report, Run, TaskInfo, Writer, WriterInfo};
+
+use crate::calls::Calls;
+use crate::cancel::{Cancel, Hook};
+use crate::channel::{self, Budget, Capacity};
+use crate::config::Component;
+use crate::dirty::{Dirty, Side};
+use crate::error::Failure;
+use crate::gate::Gate;
+use crate::host::TaskHost;
+use crate::perf::{Perf, Phase, Watch};
+use crate::plan::{Plan, TaskSpec};
+use crate::progress::Progress;
+use crate::throttle::Throttle;
+use crate::transform::Chain;
+
+mod read;
+mod write;
+
+/// What all tasks of a job share.
+pub struct Line<'a> {
+    pub run: Run,
+    pub plan: Plan,
+    pub reader: Mutex<Box<dyn Reader>>,
+    pub reader_name: String,
+    pub writer: Mutex<Box<dyn Writer>>,
+    pub writer_name: String,
+    pub writer_info: WriterInfo,
+    pub transformers: Vec<(LoadedPlugin, &'a Component)>,
+    /// Readers take a slot of it between two calls of `next`.
+    pub gate: Gate,
+    /// Writer tasks take a slot of it for as long as they are open.
+    pub target: Option<Gate>,
+    pub throttle: Arc<Throttle>,
+    pub budget: Arc<Budget>,
+    pub dirty: Arc<Dirty>,
+    pub cancel: Cancel,
+    pub calls: Calls,
+    pub progress: &'a Progress,
+}
+
+/// What travels through a task's channel, in order.
+enum Parcel {
+    /// First of all: what the batches look like.
+    Schema(SchemaRef),
+    Batch(transship_plugin_api::Batch),
+    Mark(Mark),
+}
+
+/// What became of a task, as a value: it is the same whether the task ran in this process or in another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskReport {
+    pub task: String,
+    pub number: u32,
+    /// The split's label.
+    pub split: String,
+    pub attempts: u32,
+    /// The records of the attempt that counts.
+    pub counts: Counts,
+    /// The records of attempts that were aborted.
+    pub aborted: Counts,
+    /// What the writer reported at its commit; `None`: the task failed.
+    pub committed: Option<Report>,
+    pub failure: Option<Failure>,
+    /// The perf records of the last attempt.
+    pub perf: Perf,
+    /// The attempts before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierAttempt>,
+}
+
+/// An attempt that failed and was tried again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierAttempt {
+    pub failure: Failure,
+    pub perf: Perf,
+}
+
+/// Where records went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Records that the reader gave, dirty ones included.
+    pub read: u64,
+    /// Their bytes in the channel.
+    pub read_bytes: u64,
+    /// Records that transformers made.
+    pub added: u64,
+    /// Records that transformers dropped.
+    pub filtered: u64,
+    /// Records that were dropped because they had come before.
+    pub duplicates: u64,
+    pub dirty_at_reader: u64,
+    pub dirty_at_transformers: u64,
+    pub dirty_at_writer: u64,
+    /// Records that the target accepted.
+    pub written: u64,
+    pub written_bytes: u64,
+}
+
+impl Counts {
+    pub fn dirty(&self) -> u64 {
+        self.dirty_at_reader + self.dirty_at_transformers + self.dirty_at_writer
+    }
+
+    /// Whether every record is accounted for: `read + added = written + filtered + duplicates + dirty`.
+    pub fn add_up(&self) -> bool {
+        self.read + self.added == self.written + self.filtered + self.duplicates + self.dirty()
+    }
+
+    pub fn add(&mut self, other: &Counts) {
+        self.read += other.read;
+        self.read_bytes += other.read_bytes;
+        self.added += other.added;
+        self.filtered += other.filtered;
+        self.duplicates += other.duplicates;
+        self.dirty_at_reader += other.dirty_at_reader;
+        self.dirty_at_transformers += other.dirty_at_transformers;
+        self.dirty_at_writer += other.dirty_at_writer;
+        self.written += other.written;
+        self.written_bytes += other.written_bytes;
+    }
+}
+
+/// What became of one attempt.
+struct Outcome {
+    counts: Counts,
+    perf: Perf,
+    result: Result<Report, Failure>,
+}
+
+/// One attempt, as both of its sides see it.
+struct Attempt<'a> {
+    line: &'a Line<'a>,
+    spec: &'a TaskSpec,
+    info: TaskInfo,
+    /// Ends with the job, and as soon as one side fails.
+    cancel: Cancel,
+    /// The failure that came first…
+    failure: OnceLock<Failure>,
+    /// …and work given up because of it. It counts only where nothing else does: a plugin may give up by itself.
+    echo: OnceLock<Failure>,
+}
+
+impl Line<'_> {
+    pub fn reader(&self) -> MutexGuard<'_, Box<dyn Reader>> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn writer(&self) -> MutexGuard<'_, Box<dyn Writer>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an attempt that failed leaves nothing behind that a second one would double.
+    fn may_retry(&self) -> bool {
+        self.writer_info.commit != CommitClass::Append || self.writer_info.idempotent
+    }
+}
+
+/// Runs a task until it is committed, or has failed for good.
+pub fn run(line: &Line<'_>, spec: &TaskSpec) -> TaskReport {
+    let mut report = TaskReport::of(spec);
+    loop {
+        report.attempts += 1;
+        let Outcome { counts, perf, result } = Attempt::new(line, spec, report.attempts).run();
+        report.perf = perf;
+        match result {
+            Ok(committed) => {
+                report.counts = counts;
+                report.committed = Some(committed);
+                return report;
+            }
+            Err(failure) => {
+                report.aborted.add(&counts);
+                let failure = failure.within(who(spec));
+                if !again(line, &failure, report.attempts) {
+                    report.failure = Some(failure);
+                    return report;
+                }
+                log::warn!(
+                    "attempt {} of {} failed and is repeated: {failure}",
+                    report.attempts,
+                    line.plan.max_attempts
+                );
+                line.dirty.forgive(counts.dirty());
+                report.earlier.push(EarlierAttempt { failure, perf: std::mem::take(&mut report.perf) });
+                pause(&line.cancel, Duration::from_millis(line.plan.retry_pause_millis));
+            }
+        }
+    }
+}
+
+/// Whether a failed task is tried again: where the job asks for it, where it can help, and where it doubles nothing.
+fn again(line: &Line<'_>, failure: &Failure, attempts: u32) -> bool {
+    if attempts >= line.plan.max_attempts || !can_help(failure) || line.cancel.is_cancelled() {
+        return false;
+    }
+    let safe = line.may_retry();
+    if !safe {
+        log::warn!(
+            "not tried again: {} makes records visible as it writes them, so a second attempt would double them",
+            line.writer_name
+        );
+    }
+    safe
+}
+
+/// Whether another attempt can end differently: not if the job file, the schema or the plugin's abilities are at fault.
+fn can_help(failure: &Failure) -> bool {
+    failure.retryable || matches!(failure.kind, Kind::Connect | Kind::Io | Kind::Data | Kind::Internal)
+}
+
+/// Waits, unless the work is cancelled meanwhile.
+fn pause(cancel: &Cancel, time: Duration) {
+    let over = Arc::new((Mutex::new(()), std::sync::Condvar::new()));
+    let wake = over.clone();
+    let _hook = cancel.on_cancel(move || {
+        let _guard = wake.0.lock().unwrap_or_else(PoisonError::into_inner);
+        wake.1.notify_all();
+    });
+    let until = Instant::now() + time;
+    let mut guard = over.0.lock().unwrap_or_else(PoisonError::into_inner);
+    while !cancel.is_cancelled() && Instant::now() < until {
+        let rest = until.saturating_duration_since(Instant::now());
+        guard = over.1.wait_timeout(guard, rest).unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+/// What a person calls a task.
+fn who(spec: &TaskSpec) -> String {
+    format!("task {} ({})", spec.number, spec.split.label)
+}
+
+impl<'a> Attempt<'a> {
+    fn new(line: &'a Line<'a>, spec: &'a TaskSpec, number: u32) -> Attempt<'a> {
+        let attempt = uuid::Uuid::new_v4().to_string();
+        let info = TaskInfo { run: line.run.id.clone(), task: spec.id.clone(), attempt, number };
+        Attempt { line, spec, info, cancel: line.cancel.child(), failure: OnceLock::new(), echo: OnceLock::new() }
+    }
+
+    fn run(self) -> Outcome {
+        let total = Watch::start();
+        let capacity = Capacity {
+            records: at_least_one(self.line.plan.capacity.records),
+            bytes: at_least_one(self.line.plan.capacity.bytes),
+        };
+        let (sender, receiver) = channel::bounded_within(capacity, &self.line.budget);
+        let control = sender.control();
+        let _close: Hook = self.cancel.on_cancel(move || control.cancel());
+        let (read, written) = std::thread::scope(|scope| {
+            let writing = std::thread::Builder::new()
+                .name(format!("task-{}-writer", self.spec.number))
+                .spawn_scoped(scope, || write::run(&self, receiver));
+            match writing {
+                Ok(writing) => {
+                    let read = read::run(&self, sender);
+                    let written = writing.join().unwrap_or_else(|_| {
+                        self.fail(Failure::new(
+                            Kind::Internal,
+                            "the writer thread panicked: this is a bug in transship",
+                        ));
+                        write::Writing::default()
+                    });
+                    (read, written)
+                }
+                Err(error) => {
+                    self.fail(Failure::new(Kind::Internal, format!("cannot start a thread: {error}")));
+                    drop(sender);
+                    (read::Reading::default(), write::Writing::default())
+                }
+            }
+        });
+        self.outcome(total, read, written)
+    }
+
+    fn outcome(self, total: Watch, read: read::Reading, written: write::Writing) -> Outcome {
+        let counts = Counts {
+            read: read.records + read.dirty,
+            read_bytes: read.bytes,
+            added: read.transformed.added,
+            filtered: read.transformed.filtered,
+            duplicates: 0,
+            dirty_at_reader: read.dirty,
+            dirty_at_transformers: read.transformed.dirty + read.oversized,
+            dirty_at_writer: written.dirty,
+            written: written.report.as_ref().map_or(0, |report| report.written),
+            written_bytes: written.report.as_ref().map_or(0, |report| report.bytes),
+        };
+        let mut perf = Perf::default();
+        perf.end_with(Phase::TaskTotal, total, counts.read, counts.read_bytes);
+        perf.records.extend(read.perf.records);
+        perf.records.extend(written.perf.records);
+        let result = match (self.failure.into_inner().or(self.echo.into_inner()), written.report) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(report)) => Ok(report),
+            (None, None) => Err(Failure::new(Kind::Internal, "the attempt ended without a report")),
+        };
+        Outcome { counts, perf, result }
+    }
+
+    /// Notes a failure of either side and ends both.
+    fn fail(&self, failure: Failure) {
+        if failure.is_echo() {
+            let _ = self.echo.set(failure);
+        } else {
+            self.line.calls.note_cause(format_args!("{}: {failure}", who(self.spec)));
+            let _ = self.failure.set(failure);
+        }
+        self.cancel.cancel();
+    }
+
+    fn host(&self, side: Side, plugin: &str) -> Arc<TaskHost> {
+        Arc::new(TaskHost {
+            run: self.line.run.id.clone(),
+            task: self.spec.id.clone(),
+            attempt: self.info.number,
+            split: self.spec.split.label.clone(),
+            unit: self.spec.split.unit.clone(),
+            side,
+            plugin: plugin.to_string(),
+            cancel: self.cancel.clone(),
+            job_cancel: self.line.cancel.clone(),
+            dirty: self.line.dirty.clone(),
+            count: AtomicU64::new(0),
+        })
+    }
+
+    fn chain(&self) -> transship_plugin_api::Result<Chain> {
+        let mut chain = Chain::default();
+        for (plugin, component) in &self.line.transformers {
+            let host = self.host(Side::Transformer, &component.name);
+            let transformer = plugin.transformer(&component.name, &component.parameter, host.clone())?;
+            chain.add(&component.name, transformer, host);
+        }
+        Ok(chain)
+    }
+
+    fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            batch_records: self.line.plan.batch.records,
+            batch_bytes: self.line.plan.batch.bytes,
+            max_record_bytes: self.line.plan.max_record_bytes,
+            position: None,
+        }
+    }
+}
+
+fn at_least_one(number: usize) -> std::num::NonZeroUsize {
+    std::num::NonZeroUsize::new(number).unwrap_or(std::num::NonZeroUsize::MIN)
+}
+
+impl TaskReport {
+    /// Masks what plugins said in their own words.
+    pub fn mask(&mut self, mask: &dyn Fn(&str) -> String) {
+        let failures = self.earlier.iter_mut().map(|earlier| &mut earlier.failure).chain(&mut self.failure);
+        for failure in failures {
+            failure.message = mask(&failure.message);
+        }
+        self.split = mask(&self.split);
+    }
+
+    /// The report of a task that has not begun.
+    fn of(spec: &TaskSpec) -> TaskReport {
+        TaskReport {
+            task: spec.id.clone(),
+            number: spec.number,
+            split: spec.split.label.clone(),
+            attempts: 0,
+            counts: Counts::default(),
+            aborted: Counts::default(),
+            committed: None,
+            failure: None,
+            perf: Perf::default(),
+            earlier: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The reading side of an attempt: slot, pull, transform, throttle, send.
+
+use std::time::Duration;
+
+use transship_plugin_api::{Batch, DirtyRecord, Host, Item, Kind, Mark, ReaderTask};
+
+use super::{Attempt, Parcel};
+use crate::batch::{BatchLimit, cut};
+use crate::channel::{Refusal, Sender, Size};
+use crate::dirty::Side;
+use crate::error::Failure;
+use crate::gate::Pass;
+use crate::host::TaskHost;
+use crate::perf::{Perf, Phase, Watch};
+use crate::transform::{Chain, Tally};
+
+/// How long a reader may wait for its source before it has to say that there is nothing.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// The same while others wait for its slot.
+const PATIENCE_WHEN_CONTENDED: Duration = Duration::from_millis(5);
+
+/// What became of the reading side.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub records: u64,
+    pub bytes: u64,
+    pub dirty: u64,
+    /// Records too large to travel.
+    pub oversized: u64,
+    pub transformed: Tally,
+    pub perf: Perf,
+}
+
+/// What the loop carries along.
+struct Loop<'a> {
+    attempt: &'a Attempt<'a>,
+    sender: Sender<Parcel>,
+    pass: Pass,
+    chain: Chain,
+    reading: Reading,
+    /// Records sent since the writer was last asked to flush.
+    unflushed: bool,
+    waited_for_writer: Duration,
+    transforming: Duration,
+    host: std::sync::Arc<TaskHost>,
+}
+
+type Step<T> = Result<T, Failure>;
+
+/// Reads the split to its end, or until something fails; the receiving side learns of either.
+pub(super) fn run(attempt: &Attempt<'_>, sender: Sender<Parcel>) -> Reading {
+    let line = attempt.line;
+    let host = attempt.host(Side::Reader, &line.reader_name);
+    let mut steps = Loop {
+        attempt,
+        sender,
+        pass: line.gate.pass(&attempt.cancel),
+        chain: Chain::default(),
+        reading: Reading::default(),
+        unflushed: false,
+        waited_for_writer: Duration::ZERO,
+        transforming: Duration::ZERO,
+        host: host.clone(),
+    };
+    let result = steps.read();
+    steps.pass.give_back();
+    let Loop { sender, chain, mut reading, .. } = steps;
+    reading.dirty = host.dirty_count() - reading.oversized;
+    reading.transformed = chain.tally();
+    match result {
+        Ok(()) => sender.end(),
+        Err(failure) => {
+            let reason = failure.to_string();
+            attempt.fail(failure);
+            sender.fail(reason);
+        }
+    }
+    reading
+}
+
+impl Loop<'_> {
+    fn read(&mut self) -> Step<()> {
+        let attempt = self.attempt;
+        let line = attempt.line;
+        let place = || line.reader_name.clone();
+        let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.reader_name), &attempt.cancel);
+
+        let watch = Watch::start();
+        let mut task = calls
+            .call("open", || line.reader().open(&attempt.spec.split, &attempt.read_options(), self.host.clone()))
+            .map_err(|error| Failure::of(&error, place()))?;
+        self.reading.perf.end(Phase::ReadTaskInit, watch);
+        let _interrupt = task.cancel_handle().map(|interrupt| attempt.cancel.on_cancel(move || interrupt()));
+
+        let watch = Watch::start();
+        let schema = calls.call("prepare", || task.prepare()).map_err(|error| Failure::of(&error, place()))?;
+        self.chain = attempt.chain().map_err(|error| Failure::of(&error, "transformer"))?;
+        let schema = self.chain.schema(schema).map_err(|error| Failure::of(&error, "transformer"))?;
+        self.reading.perf.end(Phase::ReadTaskPrepare, watch);
+        self.send(Parcel::Schema(schema), Size::default())?;
+
+        let watch = Watch::start();
+        let result = self.pull(task.as_mut(), &calls);
+        let (records, bytes) = (self.reading.records, self.reading.bytes);
+        self.reading.perf.end_with(Phase::ReadTaskData, watch, records, bytes);
+        self.reading.perf.add(Phase::WaitWriteTime, watch, self.waited_for_writer, 0, 0);
+        if !self.chain.is_empty() {
+            self.reading.perf.add(Phase::TransformerTime, watch, self.transforming, 0, 0);
+        }
+        result?;
+
+        let watch = Watch::start();
+        calls.call("post", || task.post()).map_err(|error| Failure::of(&error, place()))?;
+        self.reading.perf.end(Phase::ReadTaskPost, watch);
+        let watch = Watch::start();
+        calls.call("release", || drop(task));
+        self.reading.perf.end(Phase::ReadTaskDestroy, watch);
+        Ok(())
+    }
+
+    /// Pulls items until the end. The slot is taken before each `next` and given back before every wait.
+    fn pull(&mut self, task: &mut dyn ReaderTask, calls: &crate::calls::Line) -> Step<()> {
+        loop {
+            if self.attempt.cancel.is_cancelled() || self.pass.take().is_err() {
+                return Err(cancelled());
+            }
+            let patience = if self.attempt.line.gate.contended() { PATIENCE_WHEN_CONTENDED } else { PATIENCE };
+            let item = calls
+                .call("next", || task.next(patience))
+                .map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))?;
+            match item {
+                Item::Batch(batch) => self.pass_on(batch)?,
+                Item::Mark(mark) => {
+                    self.flush_chain()?;
+                    self.send(Parcel::Mark(mark), Size::default())?;
+                }
+                Item::Idle => self.idle()?,
+                Item::End => return self.flush_chain(),
+            }
+            self.pass.yield_now();
+        }
+    }
+
+    fn pass_on(&mut self, batch: Batch) -> Step<()> {
+        let (records, bytes) = (batch.num_rows() as u64, batch.bytes as u64);
+        if records == 0 {
+            return Ok(());
+        }
+        self.reading.records += records;
+        self.reading.bytes += bytes;
+        self.attempt.line.progress.read(records, bytes);
+        if self.chain.is_empty() {
+            return self.send_batch(batch);
+        }
+        let mut out = Vec::new();
+        let watch = Watch::start();
+        let result = self.chain.push(batch, &mut out);
+        self.transforming += watch.elapsed();
+        result.map_err(|error| Failure::of(&error, "transformer"))?;
+        out.into_iter().try_for_each(|batch| self.send_batch(batch))
+    }
+
+    fn flush_chain(&mut self) -> Step<()> {
+        let mut out = Vec::new();
+        self.chain.flush(&mut out).map_err(|error| Failure::of(&error, "transformer"))?;
+        out.into_iter().try_for_each(|batch| self.send_batch(batch))
+    }
+
+    /// The source has nothing: what was sent so far should not wait for what comes next.
+    fn idle(&mut self) -> Step<()> {
+        self.pass.give_back();
+        if std::mem::take(&mut self.unflushed) {
+            self.flush_chain()?;
+            self.send(Parcel::Mark(Mark::Flush), Size::default())?;
+        }
+        Ok(())
+    }
+
+    fn send_batch(&mut self, batch: Batch) -> Step<()> {
+        let capacity = self.sender.capacity();
+        let limit = BatchLimit { records: capacity.records.get(), bytes: capacity.bytes.get() };
+        let pieces = cut(batch, limit).map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))?;
+        for piece in pieces {
+            if piece.bytes > self.attempt.line.plan.max_record_bytes && piece.num_rows() == 1 {
+                self.refuse(&piece)?;
+                continue;
+            }
+            let size = Size { records: piece.num_rows(), bytes: piece.bytes };
+            self.throttle(size)?;
+            self.send(Parcel::Batch(piece), size)?;
+            self.unflushed = true;
+        }
+        Ok(())
+    }
+
+    /// A record too large for any channel is dirty. Its value is not kept: it would not fit there either.
+    fn refuse(&mut self, piece: &Batch) -> Step<()> {
+        let cause = format!(
+            "the record has {} bytes, more than the {} that a record may have",
+            piece.bytes, self.attempt.line.plan.max_record_bytes
+        );
+        let record = DirtyRecord { position: Some(piece.origin.position(0)), cause: &cause, ..DirtyRecord::default() };
+        self.reading.oversized += 1;
+        self.host.dirty(&record).map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))
+    }
+
+    fn throttle(&mut self, size: Size) -> Step<()> {
+        let throttle = &self.attempt.line.throttle;
+        if throttle.is_unlimited() {
+            return Ok(());
+        }
+        self.pass.give_back();
+        throttle.take(size, &self.attempt.cancel).map(|_| ()).map_err(|_| cancelled())
+    }
+
+    fn send(&mut self, parcel: Parcel, size: Size) -> Step<()> {
+        self.pass.yield_now();
+        match self.sender.send(parcel, size) {
+            Ok(waited) => {
+                if !waited.is_zero() {
+                    self.waited_for_writer += waited;
+                    self.attempt.line.progress.waited_for_writer(waited);
+                }
+                Ok(())
+            }
+            // The writer side has said why already.
+            Err(error) if error.refusal == Refusal::Gone => Err(cancelled()),
+            Err(_) => Err(cancelled()),
+        }
+    }
+}
+
+fn cancelled() -> Failure {
+    Failure::new(Kind::Cancelled, "cancelled")
+}

@@ -1,0 +1,174 @@
+//! The writing side of an attempt: receive, write, commit or abort.
+
+use std::time::Duration;
+
+use transship_plugin_api::{Kind, Mark, Report, WriterTask};
+
+use super::{Attempt, Counts, Parcel};
+use crate::calls::Line as CallLine;
+use crate::channel::{Receiver, RecvError};
+use crate::dirty::Side;
+use crate::error::Failure;
+use crate::perf::{Perf, Phase, Watch};
+
+/// What became of the writing side.
+#[derive(Default)]
+pub(super) struct Writing {
+    /// Told at the commit; `None`: the attempt was aborted.
+    pub report: Option<Report>,
+    pub dirty: u64,
+    pub perf: Perf,
+}
+
+/// What went into the writer task.
+#[derive(Default)]
+struct Taken {
+    records: u64,
+    bytes: u64,
+    waited: Duration,
+}
+
+type Step<T> = Result<T, Failure>;
+
+/// Writes what comes through the channel and commits at its end.
+pub(super) fn run(attempt: &Attempt<'_>, mut receiver: Receiver<Parcel>) -> Writing {
+    let mut writing = Writing::default();
+    match write(attempt, &mut receiver, &mut writing) {
+        Ok(report) => writing.report = Some(report),
+        Err(failure) => attempt.fail(failure),
+    }
+    writing
+}
+
+fn write(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, writing: &mut Writing) -> Step<Report> {
+    let line = attempt.line;
+    let schema = match receive(receiver, &mut Taken::default())? {
+        Some(Parcel::Schema(schema)) => schema,
+        _ => return Err(Failure::new(Kind::Internal, "the first parcel of a channel is the schema")),
+    };
+    // Readers run ahead while tasks wait for their turn at a target that takes only so many.
+    let mut turn = line.target.as_ref().map(|target| target.pass(&attempt.cancel));
+    if let Some(turn) = &mut turn {
+        turn.take().map_err(|_| cancelled())?;
+    }
+    let place = || line.writer_name.clone();
+    let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.writer_name), &attempt.cancel);
+    let host = attempt.host(Side::Writer, &line.writer_name);
+
+    let watch = Watch::start();
+    let mut task = calls
+        .call("open", || line.writer().open(&attempt.info, schema, host.clone()))
+        .map_err(|error| Failure::of(&error, place()))?;
+    writing.perf.end(Phase::WriteTaskInit, watch);
+    let interrupt = task.cancel_handle().map(|interrupt| attempt.cancel.on_cancel(move || interrupt()));
+
+    let result = finish(attempt, receiver, task.as_mut(), &calls, writing, &|| host.dirty_count());
+    writing.dirty = host.dirty_count();
+    // From here on nothing may interrupt the task: it has committed, or has to clean up.
+    drop(interrupt);
+    if result.is_err() {
+        // Whatever made it fail, the source and the other tasks should know before the cleaning up takes its time.
+        attempt.cancel.cancel();
+        if let Err(error) = calls.call("abort", || task.abort()) {
+            log::warn!("{}: {}: cannot clean up: {error}", super::who(attempt.spec), line.writer_name);
+        }
+    }
+    let watch = Watch::start();
+    calls.call("release", || drop(task));
+    writing.perf.end(Phase::WriteTaskDestroy, watch);
+    result
+}
+
+fn finish(
+    attempt: &Attempt<'_>,
+    receiver: &mut Receiver<Parcel>,
+    task: &mut dyn WriterTask,
+    calls: &CallLine,
+    writing: &mut Writing,
+    dirty: &dyn Fn() -> u64,
+) -> Step<Report> {
+    let name = &attempt.line.writer_name;
+    let failed = |error: transship_plugin_api::Error| Failure::of(&error, name);
+
+    let watch = Watch::start();
+    let prepared = calls.call("prepare", || task.prepare()).map_err(failed);
+    writing.perf.end(Phase::WriteTaskPrepare, watch);
+    // A failure is noted before the receiver is dropped, so that nobody takes the echo for the cause.
+    prepared.map_err(|failure| note(attempt, failure))?;
+
+    let watch = Watch::start();
+    let mut taken = Taken::default();
+    let moved = move_all(attempt, receiver, task, calls, &mut taken);
+    attempt.line.progress.waited_for_reader(taken.waited);
+    writing.perf.end_with(Phase::WriteTaskData, watch, taken.records, taken.bytes);
+    writing.perf.add(Phase::WaitReadTime, watch, taken.waited, 0, 0);
+    moved.map_err(|failure| note(attempt, failure))?;
+
+    let watch = Watch::start();
+    let report = calls.call("commit", || task.commit()).map_err(failed).map_err(|failure| note(attempt, failure))?;
+    writing.perf.end(Phase::WriteTaskPost, watch);
+    accept(report, &taken, dirty()).map_err(|failure| note(attempt, failure.within(name.clone())))
+}
+
+fn note(attempt: &Attempt<'_>, failure: Failure) -> Failure {
+    attempt.fail(failure.clone());
+    failure
+}
+
+fn move_all(
+    attempt: &Attempt<'_>,
+    receiver: &mut Receiver<Parcel>,
+    task: &mut dyn WriterTask,
+    calls: &CallLine,
+    taken: &mut Taken,
+) -> Step<()> {
+    let failed = |error: transship_plugin_api::Error| Failure::of(&error, &attempt.line.writer_name);
+    while let Some(parcel) = receive(receiver, taken)? {
+        match parcel {
+            Parcel::Schema(_) => return Err(Failure::new(Kind::Internal, "the schema came twice")),
+            Parcel::Batch(batch) => {
+                let (records, bytes) = (batch.num_rows() as u64, batch.bytes as u64);
+                calls.call("write", || task.write(batch)).map_err(failed)?;
+                taken.records += records;
+                taken.bytes += bytes;
+                attempt.line.progress.written(records);
+            }
+            Parcel::Mark(Mark::Flush) => calls.call("flush", || task.flush()).map_err(failed)?,
+            Parcel::Mark(mark) => calls.call("mark", || task.mark(mark)).map_err(failed)?,
+        }
+    }
+    Ok(())
+}
+
+fn receive(receiver: &mut Receiver<Parcel>, taken: &mut Taken) -> Step<Option<Parcel>> {
+    match receiver.recv() {
+        Ok((parcel, waited)) => {
+            taken.waited += waited;
+            Ok(parcel)
+        }
+        // The reader side has said why already.
+        Err(RecvError::Failed(_) | RecvError::Cancelled) => Err(cancelled()),
+    }
+}
+
+/// Takes a report only if it accounts for every record that the writer task was given.
+fn accept(mut report: Report, taken: &Taken, dirty: u64) -> Step<Report> {
+    let counts = Counts { read: taken.records, dirty_at_writer: dirty, written: report.written, ..Counts::default() };
+    if !counts.add_up() {
+        let message = format!(
+            "the writer was given {} records but reports {} written and {dirty} dirty: {} are not accounted for",
+            taken.records,
+            report.written,
+            i128::from(taken.records) - i128::from(report.written) - i128::from(dirty)
+        );
+        return Err(Failure::new(Kind::Internal, message));
+    }
+    if report.bytes == 0 {
+        report.bytes = taken.bytes;
+    }
+    Ok(report)
+}
+
+fn cancelled() -> Failure {
+    Failure::new(Kind::Cancelled, "cancelled")
+}
