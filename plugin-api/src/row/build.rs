@@ -290,6 +290,7 @@ impl Column {
         Ok(bytes)
     }
 
+    #[inline(never)]
     fn push_null(&mut self) -> Result<usize, Refusal> {
         if !self.nullable {
             return Err(Refusal::Null);

@@ -158,16 +158,17 @@ impl Cells {
     /// the cells as they were.
     #[inline]
     pub(super) fn push(&mut self, value: &Value<'_>) -> Result<usize, Refusal> {
-        match (self, *value) {
-            (Cells::Int64(values), Value::Int(number)) => values.push(number),
-            (Cells::Float64(values), Value::Float64(number)) => values.push(number),
+        // By reference: a copy of the whole value would wait for its parts to be written.
+        match (self, value) {
+            (Cells::Int64(values), Value::Int(number)) => values.push(*number),
+            (Cells::Float64(values), Value::Float64(number)) => values.push(*number),
             (Cells::Text(pieces), Value::Text(text)) => return pieces.push(text.as_bytes()),
-            (Cells::Bool(values), Value::Bool(truth)) => values.push(truth),
-            (Cells::Timestamp(values, TimeUnit::Microsecond), Value::Timestamp(micros)) => values.push(micros),
-            (Cells::Date(values), Value::Date(days)) => values.push(days),
+            (Cells::Bool(values), Value::Bool(truth)) => values.push(*truth),
+            (Cells::Timestamp(values, TimeUnit::Microsecond), Value::Timestamp(micros)) => values.push(*micros),
+            (Cells::Date(values), Value::Date(days)) => values.push(*days),
             (Cells::Bytes(pieces), Value::Bytes(bytes)) => return pieces.push(bytes),
             (Cells::Decimal128(values, limit, scale), Value::Decimal { value, scale: given }) => {
-                let value = if given == *scale { Some(value) } else { rescale(value, given, *scale) };
+                let value = if given == scale { Some(*value) } else { rescale(*value, *given, *scale) };
                 values.push(value.filter(|value| value.unsigned_abs() < *limit).ok_or(Refusal::DoesNotFit)?);
             }
             (cells, value) => return cells.push_rare(value),
@@ -175,8 +176,10 @@ impl Cells {
         Ok(0)
     }
 
-    fn push_rare(&mut self, value: Value<'_>) -> Result<usize, Refusal> {
-        match (self, value) {
+    /// The other kinds, out of line so that the common ones stay quick.
+    #[inline(never)]
+    fn push_rare(&mut self, value: &Value<'_>) -> Result<usize, Refusal> {
+        match (self, *value) {
             (Cells::Int8(values), number) => values.push(whole(number)?),
             (Cells::Int16(values), number) => values.push(whole(number)?),
             (Cells::Int32(values), number) => values.push(whole(number)?),
@@ -348,6 +351,7 @@ fn whole<T: TryFrom<i64> + TryFrom<u64>>(value: Value<'_>) -> Result<T, Refusal>
 }
 
 /// The same number at another scale; `None` if that takes digits away, or there are too many.
+#[inline(never)]
 fn rescale(value: i128, from: i8, to: i8) -> Option<i128> {
     let factor = 10i128.checked_pow((to as i32 - from as i32).unsigned_abs());
     match factor {
