@@ -140,7 +140,21 @@ impl<T> Sender<T> {
     /// # Errors
     /// When nobody will take it. The item comes back, and so will every further one.
     pub fn send(&mut self, item: T, size: Size) -> Result<Duration, SendError<T>> {
-        self.shared.send(item, size)
+        self.send_giving_way(item, size, || ())
+    }
+
+    /// The same for a sender who holds something that others wait for: `before_wait` gives it back, and runs before each
+    /// wait and not otherwise. It must not touch this channel.
+    ///
+    /// # Errors
+    /// As [`send`](Sender::send).
+    pub fn send_giving_way(
+        &mut self,
+        item: T,
+        size: Size,
+        mut before_wait: impl FnMut(),
+    ) -> Result<Duration, SendError<T>> {
+        self.shared.send(item, size, &mut before_wait)
     }
 
     /// Says that all was sent. The receiver takes what is queued, then learns of the end.

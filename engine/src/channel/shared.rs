@@ -95,8 +95,12 @@ impl<T> Shared<T> {
         state
     }
 
-    /// Waits until an item of this size may enter.
-    fn admit(&self, size: Size) -> Result<(MutexGuard<'_, State<T>>, Duration), Refusal> {
+    /// Waits until an item of this size may enter. `before_wait` runs before each wait, under the lock.
+    fn admit(
+        &self,
+        size: Size,
+        before_wait: &mut dyn FnMut(),
+    ) -> Result<(MutexGuard<'_, State<T>>, Duration), Refusal> {
         let mut waiting = None;
         let mut state = self.lock();
         loop {
@@ -104,6 +108,7 @@ impl<T> Shared<T> {
                 return Err(refusal);
             }
             if !state.has_room(self.capacity, size) {
+                before_wait();
                 waiting.get_or_insert_with(Instant::now);
                 state.sender_waits = Some(Need::Room(size));
                 state = wait(&self.room, state);
@@ -118,6 +123,7 @@ impl<T> Shared<T> {
             if share.take_or_list(size.bytes) {
                 break;
             }
+            before_wait();
             waiting.get_or_insert_with(Instant::now);
             state.sender_waits = Some(Need::Bytes);
             drop(state);
@@ -136,9 +142,9 @@ impl<T> Shared<T> {
         Ok((state, elapsed(waiting)))
     }
 
-    pub(super) fn send(&self, item: T, size: Size) -> Result<Duration, SendError<T>> {
+    pub(super) fn send(&self, item: T, size: Size, before_wait: &mut dyn FnMut()) -> Result<Duration, SendError<T>> {
         let size = size.charged();
-        let (mut state, waited) = match self.admit(size) {
+        let (mut state, waited) = match self.admit(size, before_wait) {
             Ok(admitted) => admitted,
             Err(refusal) => return Err(SendError { item, refusal }),
         };

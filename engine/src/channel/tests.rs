@@ -50,6 +50,25 @@ fn an_item_is_there_as_soon_as_it_is_sent() {
     assert!(receiver.has_run_dry());
 }
 
+/// PP-03: whoever holds something that others wait for gives it back before it waits for room.
+#[test]
+fn a_sender_gives_way_before_it_waits_and_not_otherwise() {
+    let (mut sender, mut receiver) = bounded(capacity(1, 100));
+    let control = sender.control();
+    sender.send_giving_way("first", ONE, || panic!("there was room")).unwrap();
+    thread::scope(|scope| {
+        let sending = scope.spawn(move || {
+            let mut given_way = 0;
+            sender.send_giving_way("second", ONE, || given_way += 1).unwrap();
+            sender.end();
+            given_way
+        });
+        until(|| control.waiting_senders() == 1);
+        assert_eq!(drain(&mut receiver).unwrap(), ["first", "second"]);
+        assert!(sending.join().unwrap() > 0);
+    });
+}
+
 /// DX-02: 512 records in batches of 32 fit; the 17th batch waits for room, and is told for how long.
 #[test]
 fn a_batch_beyond_the_records_waits_for_room() {

@@ -214,8 +214,7 @@ impl Loop<'_> {
     }
 
     fn send(&mut self, parcel: Parcel, size: Size) -> Step<()> {
-        self.pass.yield_now();
-        match self.sender.send(parcel, size) {
+        match self.sender.send_giving_way(parcel, size, || self.pass.give_back()) {
             Ok(waited) => {
                 if !waited.is_zero() {
                     self.waited_for_writer += waited;
