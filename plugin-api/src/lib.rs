@@ -12,6 +12,7 @@ pub mod dates;
 mod digits;
 pub mod error;
 pub mod ffi;
+pub mod fields;
 pub mod host;
 mod macros;
 pub mod params;

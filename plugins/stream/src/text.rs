@@ -37,8 +37,8 @@ impl Lines {
         out.push('\n');
     }
 
-    /// DataX shows seconds and nothing finer, instants in the zone that it is set to (here UTC), and bytes as the text that
-    /// they are.
+    /// As DataX: instants in the zone that it is set to (here UTC), bytes as the text that they are. But what is finer than a
+    /// second is shown where there is any, since it would be lost in silence.
     fn push_value(&self, value: Value<'_>, out: &mut String) {
         const MICROS_PER_DAY: i64 = 86_400_000_000;
         match value {
@@ -48,10 +48,26 @@ impl Lines {
             Value::Float64(float) => push_float(out, float, float),
             Value::Float32(float) => push_float(out, float, float as f64),
             Value::Date(days) => self.date.format_into(days as i64 * MICROS_PER_DAY, out),
-            Value::Time(micros) => self.time.format_into(micros, out),
-            Value::Timestamp(micros) | Value::Instant(micros) => self.datetime.format_into(micros, out),
+            Value::Time(micros) => {
+                self.time.format_into(micros, out);
+                push_fraction(out, micros);
+            }
+            Value::Timestamp(micros) | Value::Instant(micros) => {
+                self.datetime.format_into(micros, out);
+                push_fraction(out, micros);
+            }
             other => other.write_text(out),
         }
+    }
+}
+
+/// Appends the part of a second, if there is one: `.5`, `.000001`.
+fn push_fraction(out: &mut String, micros: i64) {
+    let fraction = micros.rem_euclid(1_000_000);
+    if fraction > 0 {
+        // Writing to a string cannot fail.
+        let _ = write!(out, ".{fraction:06}");
+        out.truncate(out.trim_end_matches('0').len());
     }
 }
 

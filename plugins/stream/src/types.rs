@@ -1,12 +1,8 @@
 //! DataX's column types, what constants of them hold, and the Arrow types that stand for them.
 
-use std::collections::HashMap;
-
 use arrow_schema::{DataType, Field, TimeUnit};
 use transship_plugin_api::DatePattern;
-
-/// The field metadata that marks a text column as numbers written as text.
-const EXTENSION: (&str, &str) = ("ARROW:extension:name", "transship.number");
+use transship_plugin_api::fields::number_field;
 
 /// A column type, as a job file names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,10 +71,7 @@ impl Constant {
     pub(crate) fn field(&self, name: &str) -> Field {
         match self {
             Constant::Text(_) => Field::new(name, DataType::Utf8, false),
-            Constant::Number(_) => {
-                let metadata = HashMap::from([(EXTENSION.0.to_string(), EXTENSION.1.to_string())]);
-                Field::new(name, DataType::Utf8, false).with_metadata(metadata)
-            }
+            Constant::Number(_) => number_field(name).with_nullable(false),
             Constant::Long(_) => Field::new(name, DataType::Int64, false),
             Constant::Double(_) => Field::new(name, DataType::Float64, false),
             Constant::Bool(_) => Field::new(name, DataType::Boolean, false),

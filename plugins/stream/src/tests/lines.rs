@@ -93,15 +93,20 @@ fn floats_are_written_plainly_as_java_does() {
 }
 
 #[test]
-fn dates_and_times_go_to_the_second() {
-    let moments = TimestampMicrosecondArray::from(vec![1_709_211_845_678_901]);
+fn dates_and_times_show_a_fraction_only_where_there_is_one() {
+    let moments = TimestampMicrosecondArray::from(vec![1_709_211_845_678_900]);
     let columns: Vec<ArrayRef> = vec![
         Arc::new(moments.clone()),
         Arc::new(moments.with_timezone("+08:00")),
         Arc::new(Date32Array::from(vec![19_782])),
         Arc::new(Time64MicrosecondArray::from(vec![86_399_999_999])),
     ];
-    assert_eq!(lines(",", columns), "2024-02-29 13:04:05,2024-02-29 13:04:05,2024-02-29,23:59:59\n");
+    assert_eq!(
+        lines(",", columns),
+        "2024-02-29 13:04:05.6789,2024-02-29 13:04:05.6789,2024-02-29,23:59:59.999999\n"
+    );
+    let whole: Vec<ArrayRef> = vec![Arc::new(TimestampMicrosecondArray::from(vec![-1_000_000]))];
+    assert_eq!(lines(",", whole), "1969-12-31 23:59:59\n");
 }
 
 #[test]
