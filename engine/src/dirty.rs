@@ -108,7 +108,7 @@ impl Dirty {
                 *file = Some(create(&self.path)?);
             }
             if let Some(file) = file.as_mut() {
-                file.write_all(&text)?;
+                file.write_all(&text).map_err(|error| cannot_write(&self.path, &error))?;
             }
         }
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
@@ -152,9 +152,11 @@ fn create(path: &Path) -> std::io::Result<File> {
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|error| {
-        std::io::Error::new(error.kind(), format!("cannot write the file of dirty records {}: {error}", path.display()))
-    })
+    options.open(path).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("cannot write the file of dirty records {}: {error}", path.display()))
 }
 
 #[cfg(test)]

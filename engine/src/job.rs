@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use arrow_schema::SchemaRef;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -252,8 +253,7 @@ impl<'a> Job<'a> {
         let reader_failed = |error| Failure::of(&error, &reader_name);
         let reader_state = self.calls.call("prepare", || self.line.reader().prepare()).map_err(reader_failed)?;
         let schema = self.calls.call("schema", || self.line.reader().schema()).map_err(reader_failed)?;
-        // With transformers in between, only they know what arrives at the writer.
-        let schema = schema.filter(|_| self.line.transformers.is_empty());
+        let schema = schema.map(|schema| self.behind_transformers(schema)).transpose()?;
         self.target_touched = true;
         let writer_state = self
             .calls
@@ -261,6 +261,18 @@ impl<'a> Job<'a> {
             .map_err(|error| Failure::of(&error, &self.line.writer_name))?;
         self.perf.end(Phase::JobPrepare, watch);
         Ok((reader_state, writer_state))
+    }
+
+    /// What arrives at the writer when the reader gives this.
+    fn behind_transformers(&self, mut schema: SchemaRef) -> Result<SchemaRef, Failure> {
+        let host: HostRef = Arc::new(JobHost { cancel: self.line.cancel.clone() });
+        for (plugin, component) in &self.line.transformers {
+            schema = plugin
+                .transformer(&component.name, &component.parameter, host.clone())
+                .and_then(|mut transformer| transformer.schema(schema))
+                .map_err(|error| Failure::of(&error, &component.name))?;
+        }
+        Ok(schema)
     }
 
     /// Commits what the tasks wrote if all is well, otherwise aborts it. What is committed is not taken back.

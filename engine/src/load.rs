@@ -90,7 +90,7 @@ impl Loader {
     /// of this version.
     pub fn load(&self, component: &Component, role: Role) -> Result<LoadedPlugin> {
         let found = match &component.library {
-            Some(library) => self.from_library(library, component, role),
+            Some(library) => self.in_library(library, component, role),
             None => self.by_name(&component.name, role),
         };
         found.map_err(|error| match error {
@@ -112,7 +112,7 @@ impl Loader {
         (plugins, problems)
     }
 
-    fn from_library(&self, library: &Path, component: &Component, role: Role) -> Result<LoadedPlugin> {
+    fn in_library(&self, library: &Path, component: &Component, role: Role) -> Result<LoadedPlugin> {
         let plugin = self.open(library, false)?;
         if has(plugin.description(), role, &component.name) {
             return Ok(plugin);

@@ -170,11 +170,12 @@ fn run_job(
     if arguments.json {
         print_json(&summary, console)?;
     }
-    if let Some(perf_file) = perf_file {
-        summary::write_perf(perf_file, &summary, &|text| console.mask(text))
-            .map_err(|error| failed_to("write the perf file", &error))?;
-    }
-    verdict(summary, workshop.signals.received())
+    let perf_written = match (perf_file, &arguments.perf) {
+        (Some(file), Some(path)) => summary::write_perf(file, &summary, &|text| console.mask(text))
+            .map_err(|error| failed_to(&format!("write the perf records to {}", path.display()), &error)),
+        _ => Ok(()),
+    };
+    verdict(summary, workshop.signals.received()).and(perf_written)
 }
 
 /// The error, if any, that a job ended with.
