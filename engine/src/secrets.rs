@@ -83,6 +83,7 @@ impl Secrets {
 pub fn mask_broken(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut last_literal = String::new();
+    let mut in_urls: Vec<String> = Vec::new();
     // While a secret is hidden: how many lists and objects it has opened.
     let mut hidden: Option<usize> = None;
     let mut letters = text.chars();
@@ -101,6 +102,7 @@ pub fn mask_broken(text: &str) -> String {
                     }
                     last_literal.push(letter);
                 }
+                in_urls.extend(url_passwords(&last_literal).filter(|secret| secret.len() >= SHORTEST).map(String::from));
                 continue;
             }
             ':' if hidden.is_none() && is_secret_name(&last_literal) => hidden = Some(0),
@@ -115,7 +117,7 @@ pub fn mask_broken(text: &str) -> String {
         }
         masked.push(letter);
     }
-    masked
+    in_urls.iter().fold(masked, |masked, secret| masked.replace(secret, &"*".repeat(secret.chars().count())))
 }
 
 /// Whether the value under a key of this name is a secret.
