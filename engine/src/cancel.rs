@@ -27,6 +27,10 @@ pub struct Hook {
     id: u64,
 }
 
+/// The answer to someone who waited for something while the work was cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
 impl Cancel {
     /// A wish not yet made.
     pub fn new() -> Cancel {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::cancel::{Cancel, Hook};
+use crate::cancel::{Cancel, Cancelled, Hook};
 
 /// So many slots. Clones share them.
 #[derive(Clone)]
@@ -39,10 +39,6 @@ pub struct Pass {
     slot: Option<Slot>,
     _wake: Hook,
 }
-
-/// The answer to someone who waited for a slot while the work was cancelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cancelled;
 
 impl Gate {
     /// A gate with this many slots (at least one).

@@ -8,9 +8,8 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-use crate::cancel::Cancel;
+use crate::cancel::{Cancel, Cancelled};
 use crate::channel::Size;
-use crate::gate::Cancelled;
 use crate::sync::{Arc, Condvar, Mutex, lock, wait, wait_timeout};
 
 #[cfg(test)]

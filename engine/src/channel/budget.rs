@@ -2,8 +2,9 @@
 //! limits of a single channel.
 //!
 //! Bytes are booked and given back under the lock of the channel that they are for, so that the sum is exact; the order of
-//! the locks is channel, then budget. A channel that holds nothing may always take one item. Hence nobody waits for bytes that only another task could set
-//! free: no deadlock, no starvation; and the budget is exceeded by one item a channel at most.
+//! the locks is channel, then budget. A channel that holds nothing may always take one item. Hence a task gets on whatever
+//! the others hold, as long as its own writer takes what is queued: no deadlock, no starvation. The budget is exceeded by one
+//! item a channel at most.
 
 use std::sync::Arc;
 
