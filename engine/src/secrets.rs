@@ -102,7 +102,8 @@ pub fn mask_broken(text: &str) -> String {
                     }
                     last_literal.push(letter);
                 }
-                in_urls.extend(url_passwords(&last_literal).filter(|secret| secret.len() >= SHORTEST).map(String::from));
+                in_urls
+                    .extend(url_passwords(&last_literal).filter(|secret| secret.len() >= SHORTEST).map(String::from));
                 continue;
             }
             ':' if hidden.is_none() && is_secret_name(&last_literal) => hidden = Some(0),

@@ -11,6 +11,7 @@ use super::console::Console;
 use super::signals::Signals;
 use super::summary::{bytes_text, count_text};
 use crate::calls::{Calls, Stuck};
+use crate::error::Failure;
 use crate::progress::{Progress, Snapshot};
 
 /// How often to look.
@@ -21,6 +22,8 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(5);
 /// The same for a commit: once it has begun, nobody wants it to stop halfway, but it must not hang for ever either.
 const COMMIT_GRACE: Duration = Duration::from_secs(60);
+/// How long the last words may take.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs the work on this thread while another watches it.
 pub(super) fn watch<T>(
@@ -61,18 +64,29 @@ impl Drop for Finish<'_> {
 
 /// Names the call that does not end and ends the process without waiting for it.
 fn give_up(console: &Console, stuck: &Stuck, cause: Option<String>, signal: Option<i32>) -> ! {
-    console.hide_bar();
-    if let Some(cause) = cause {
-        console.error(&crate::error::Failure::new(Kind::Internal, cause).into());
-    }
     let lasting = stuck.lasting.as_secs_f64();
     let message = format!(
         "{}: `{}` has lasted {lasting:.1} s and ignores that the work was cancelled; the process ends without it",
         stuck.who, stuck.call
     );
-    let failure = crate::error::Failure::new(Kind::Internal, message);
-    let code = console.error(&failure.into());
-    std::process::exit(signal.map_or(code, |signal| 128 + signal));
+    let failure = Failure::new(Kind::Internal, message);
+    let code = signal.map_or(1, |signal| 128 + signal);
+    // Perhaps the call hangs because nobody reads stderr, and then nothing more can be said: so this is said on a thread of
+    // its own, which ends with the process.
+    let (said, heard) = crossbeam::channel::bounded(1);
+    let speaker = console.clone();
+    let speaking = std::thread::Builder::new().name("last words".into()).spawn(move || {
+        speaker.hide_bar();
+        if let Some(cause) = cause {
+            speaker.error(&Failure::new(Kind::Internal, cause).into());
+        }
+        speaker.error(&failure.into());
+        let _ = said.send(());
+    });
+    if speaking.is_ok() {
+        let _ = heard.recv_timeout(LAST_WORDS);
+    }
+    std::process::exit(code);
 }
 
 /// Remembers since when calls are overdue.

@@ -1,11 +1,13 @@
 //! The reading side of an attempt: slot, pull, transform, throttle, send.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use transship_plugin_api::{Batch, DirtyRecord, Host, Item, Kind, Mark, ReaderTask};
 
 use super::{Attempt, Parcel};
 use crate::batch::{BatchLimit, cut};
+use crate::calls::Line as CallLine;
 use crate::channel::{Refusal, Sender, Size};
 use crate::dirty::Side;
 use crate::error::Failure;
@@ -42,7 +44,9 @@ struct Loop<'a> {
     unflushed: bool,
     waited_for_writer: Duration,
     transforming: Duration,
-    host: std::sync::Arc<TaskHost>,
+    host: Arc<TaskHost>,
+    /// The calls of the transformers: they run on this thread too, but are not the reader's.
+    transformers: Arc<CallLine>,
 }
 
 type Step<T> = Result<T, Failure>;
@@ -61,6 +65,7 @@ pub(super) fn run(attempt: &Attempt<'_>, sender: Sender<Parcel>) -> Reading {
         waited_for_writer: Duration::ZERO,
         transforming: Duration::ZERO,
         host: host.clone(),
+        transformers: line.calls.line(format!("{}, transformers", super::who(attempt.spec)), &attempt.cancel),
     };
     let result = steps.read();
     steps.pass.give_back();
@@ -94,8 +99,10 @@ impl Loop<'_> {
 
         let watch = Watch::start();
         let schema = calls.call("prepare", || task.prepare()).map_err(|error| Failure::of(&error, place()))?;
-        self.chain = attempt.chain().map_err(|error| Failure::of(&error, "transformer"))?;
-        let schema = self.chain.schema(schema).map_err(|error| Failure::of(&error, "transformer"))?;
+        let schema = self.transform(|chain| {
+            *chain = attempt.chain()?;
+            chain.schema(schema)
+        })?;
         self.reading.perf.end(Phase::ReadTaskPrepare, watch);
         self.send(Parcel::Schema(schema), Size::default())?;
 
@@ -119,7 +126,7 @@ impl Loop<'_> {
     }
 
     /// Pulls items until the end. The slot is taken before each `next` and given back before every wait.
-    fn pull(&mut self, task: &mut dyn ReaderTask, calls: &crate::calls::Line) -> Step<()> {
+    fn pull(&mut self, task: &mut dyn ReaderTask, calls: &CallLine) -> Step<()> {
         loop {
             if self.attempt.cancel.is_cancelled() || self.pass.take().is_err() {
                 return Err(cancelled());
@@ -153,16 +160,24 @@ impl Loop<'_> {
             return self.send_batch(batch);
         }
         let mut out = Vec::new();
-        let watch = Watch::start();
-        let result = self.chain.push(batch, &mut out);
-        self.transforming += watch.elapsed();
-        result.map_err(|error| Failure::of(&error, "transformer"))?;
+        self.transform(|chain| chain.push(batch, &mut out))?;
         out.into_iter().try_for_each(|batch| self.send_batch(batch))
     }
 
+    /// Calls the transformers and adds up how long that takes.
+    fn transform<T>(&mut self, call: impl FnOnce(&mut Chain) -> transship_plugin_api::Result<T>) -> Step<T> {
+        let watch = Watch::start();
+        let result = self.transformers.call("transform", || call(&mut self.chain));
+        self.transforming += watch.elapsed();
+        result.map_err(|error| Failure::of(&error, "transformer"))
+    }
+
     fn flush_chain(&mut self) -> Step<()> {
+        if self.chain.is_empty() {
+            return Ok(());
+        }
         let mut out = Vec::new();
-        self.chain.flush(&mut out).map_err(|error| Failure::of(&error, "transformer"))?;
+        self.transform(|chain| chain.flush(&mut out))?;
         out.into_iter().try_for_each(|batch| self.send_batch(batch))
     }
 
