@@ -56,7 +56,7 @@ pub fn unknown_key_warnings(tree: &Value, place: &str, known: &[&str]) -> Vec<St
     if known.is_empty() {
         return Vec::new();
     }
-    let warn = |unknown: String| match nearest(&unknown, known.iter().copied()) {
+    let warn = |unknown: String| match nearest(&unknown, known.iter().flat_map(|known| with_parents(known))) {
         Some(near) => format!("{place}{unknown} is not known and is ignored; did you mean \"{near}\"?"),
         None => format!("{place}{unknown} is not known and is ignored"),
     };
@@ -72,6 +72,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|(distance, known)| *distance <= (last_word(known).len() / 3).max(1))
         .min()
         .map(|(_, known)| known)
+}
+
+/// A path and those of the objects that it leads through: `a[].b.c`, `a[].b`, `a`.
+fn with_parents(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))
+        .map(|path| path.trim_end_matches("[]"))
 }
 
 /// The last key of a path: only that may be misspelt, however long the path is.
@@ -123,6 +129,18 @@ mod tests {
         assert_eq!(
             unknown_key_warnings(&tree, "", &KNOWN),
             ["job.setting.speed.chanel is not known and is ignored; did you mean \"job.setting.speed.channel\"?"]
+        );
+    }
+
+    #[test]
+    fn a_misspelt_object_is_warned_about_as_a_whole() {
+        let tree = json!({"job": {"seting": {"speed": {"channel": 1}}, "contents": []}});
+        assert_eq!(
+            unknown_key_warnings(&tree, "", &KNOWN),
+            [
+                "job.seting is not known and is ignored; did you mean \"job.setting\"?",
+                "job.contents is not known and is ignored; did you mean \"job.content\"?"
+            ]
         );
     }
 
