@@ -1,3 +1,5 @@
+//! The job file as a person writes it, well or badly.
+
 use super::*;
 
 fn parse(text: &str) -> Result<JobFile> {
