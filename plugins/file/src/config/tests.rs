@@ -1,0 +1,157 @@
+//! Tests of what job files may say, and of what they are told when they say something else.
+
+use serde_json::{Value, json};
+use transship_plugin_api::Kind;
+
+use super::*;
+use crate::dialect::{Escape, Terminator};
+
+fn with(base: &Value, more: Value) -> Value {
+    let mut parameter = base.clone();
+    for (key, value) in more.as_object().unwrap() {
+        parameter[key] = value.clone();
+    }
+    parameter
+}
+
+fn reader(more: Value) -> Result<ReaderConfig> {
+    ReaderConfig::new(&with(&json!({"path": "a.csv"}), more))
+}
+
+fn writer(more: Value) -> Result<WriterConfig> {
+    WriterConfig::new(&with(&json!({"path": "out", "fileName": "f", "writeMode": "append"}), more))
+}
+
+#[test]
+fn a_reader_needs_no_more_than_a_path() {
+    let config = reader(json!({})).unwrap();
+    assert_eq!(config.paths, ["a.csv"]);
+    assert!(config.columns.is_none() && config.null.is_none() && !config.skip_header);
+    assert_eq!(config.dialect, crate::dialect::Dialect::default());
+    assert!(reader(json!({"column": ["*"]})).unwrap().columns.is_none());
+    assert!(reader(json!({"column": "*"})).unwrap().columns.is_none());
+}
+
+#[test]
+fn the_details_of_the_dialect() {
+    let config = reader(json!({"csvReaderConfig": {
+        "textQualifier": "'", "escapeMode": "2", "recordDelimiter": "|", "comment": ";", "useComments": "true", "safetySwitch": true,
+        "caseSensitive": false, "captureRawRecord": true,
+    }}));
+    let dialect = config.unwrap().dialect;
+    assert_eq!(
+        (dialect.qualifier, dialect.escape, dialect.terminator),
+        (Some(b'\''), Escape::Backslash, Terminator::Byte(b'|'))
+    );
+    assert_eq!((dialect.comment, dialect.longest_field), (Some(b';'), Some(100_000)));
+}
+
+#[test]
+fn bad_parameters_of_the_reader_are_named() {
+    let column = |column: Value| json!({"column": [column]});
+    let cases = [
+        (json!({"path": []}), "parameter.path"),
+        (json!({"path": ""}), "parameter.path"),
+        (json!({"fieldDelimiter": ""}), "parameter.fieldDelimiter"),
+        (json!({"fieldDelimiter": "a\n"}), "parameter.fieldDelimiter"),
+        (json!({"fieldDelimiter": "\""}), "parameter.fieldDelimiter"),
+        (json!({"encoding": "utf-9"}), "utf-9"),
+        (json!({"encoding": "iso-2022-kr"}), "iso-2022-kr"),
+        (json!({"compress": "lzo"}), "gzip, gz, bzip2"),
+        (json!({"skipHeader": "perhaps"}), "parameter.skipHeader"),
+        (json!({"splitBytes": "many"}), "parameter.splitBytes"),
+        (json!({"bufferSize": -1}), "parameter.bufferSize"),
+        (json!({"column": ["id", "name"]}), "parameter.column"),
+        (json!({"column": 5}), "parameter.column"),
+        (column(json!({"index": 0})), "parameter.column[0].type"),
+        (column(json!({"index": 0, "type": "strng"})), "string, long"),
+        (column(json!({"type": "string"})), "index"),
+        (column(json!({"index": 0, "value": "x", "type": "string"})), "exclude"),
+        (column(json!({"index": -1, "type": "string"})), "parameter.column[0].index"),
+        (column(json!({"index": 0, "type": "date", "format": "yyyy-bb"})), "parameter.column[0].format"),
+        (column(json!({"value": "x", "type": "long"})), "parameter.column[0].value"),
+        (json!({"csvReaderConfig": "{not json"}), "parameter.csvReaderConfig"),
+        (json!({"csvReaderConfig": {"escapeMode": 3}}), "parameter.csvReaderConfig.escapeMode"),
+        (json!({"csvReaderConfig": {"textQualifier": "ab"}}), "parameter.csvReaderConfig.textQualifier"),
+    ];
+    for (more, named) in cases {
+        let error = reader(more.clone()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Config);
+        assert!(error.message().contains(named), "{more}: {error}");
+    }
+}
+
+#[test]
+fn bad_parameters_of_the_writer_are_named() {
+    let cases = [
+        (json!({"path": ""}), "parameter.path"),
+        (json!({"fileName": null}), "parameter.fileName"),
+        (json!({"fileName": "a/b"}), "parameter.fileName"),
+        (json!({"writeMode": null}), "parameter.writeMode"),
+        (json!({"writeMode": "replace"}), "truncate"),
+        (json!({"fileFormat": "parquet"}), "parameter.fileFormat"),
+        (json!({"compress": "zip"}), "parameter.compress"),
+        (json!({"fieldDelimiter": ""}), "parameter.fieldDelimiter"),
+        (json!({"fieldDelimiter": "\n"}), "parameter.fieldDelimiter"),
+        (json!({"header": 7}), "parameter.header"),
+        (json!({"byteEncoding": "hex"}), "parameter.byteEncoding"),
+        (json!({"dateFormat": "bbb"}), "parameter.dateFormat"),
+        (json!({"fileFormat": "sql"}), "parameter.table"),
+        (json!({"fileFormat": "csv", "csvWriterConfig": {"escapeMode": 0}}), "parameter.csvWriterConfig.escapeMode"),
+        (json!({"fileFormat": "csv", "fieldDelimiter": "\""}), "parameter.fieldDelimiter"),
+        (
+            json!({"fileFormat": "csv", "fieldDelimiter": "n", "csvWriterConfig": {"escapeMode": 2, "useTextQualifier": false}}),
+            "letter",
+        ),
+    ];
+    for (more, named) in cases {
+        let error = writer(more.clone()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Config);
+        assert!(error.message().contains(named), "{more}: {error}");
+    }
+}
+
+#[test]
+fn encodings_have_many_names() {
+    for (name, encoding) in [
+        ("UTF8", "UTF-8"),
+        ("utf-8", "UTF-8"),
+        ("latin1", "ISO-8859-1"),
+        ("ISO8859_1", "ISO-8859-1"),
+        ("cp936", "GBK"),
+        ("GB2312", "GBK"),
+        ("gb18030", "gb18030"),
+        ("windows-1252", "windows-1252"),
+        ("utf-16le", "UTF-16LE"),
+    ] {
+        assert_eq!(Encoding::from_name(name).map(Encoding::name), Some(encoding), "{name}");
+    }
+}
+
+#[test]
+fn escapes_written_out_are_understood() {
+    for (written, meant) in [
+        ("\\t", "\t"),
+        ("\\u0001", "\u{1}"),
+        ("\\x1f", "\u{1f}"),
+        ("\\\\", "\\"),
+        ("\\", "\\"),
+        ("\\q", "\\q"),
+        ("\\u12", "\\u12"),
+        ("a|b", "a|b"),
+        ("\\r\\n", "\r\n"),
+    ] {
+        assert_eq!(unescape(written), meant, "{written}");
+    }
+}
+
+#[test]
+fn every_parameter_is_listed_once() {
+    for parameters in [READER_PARAMETERS, WRITER_PARAMETERS] {
+        let mut names: Vec<&str> = parameters.iter().map(|parameter| &*parameter.name).collect();
+        names.sort();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

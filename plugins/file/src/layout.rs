@@ -1,0 +1,97 @@
+//! Which columns come out of the files, by what names: from the job file, and from the first record of the first file where
+//! the job file leaves it open.
+//! Not here: filling them (`columns`).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_schema::{Schema, SchemaRef};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Column, From, ReaderConfig};
+use crate::types::ColumnType;
+
+/// What the first record of the first file tells, as it travels between processes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FirstRecord {
+    /// How many fields it has; `None`: there is no record in any file.
+    pub width: Option<usize>,
+    /// Its fields, if it is a header.
+    pub header: Option<Vec<String>>,
+}
+
+/// The columns of a job.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub schema: SchemaRef,
+    pub columns: Vec<LaidOut>,
+    /// How many fields each record must have, where every field becomes a column.
+    pub exact_width: Option<usize>,
+    /// How many fields each record must have at least.
+    pub least_width: usize,
+    pub header: Option<Vec<String>>,
+}
+
+/// A column: where its values come from and what they are.
+#[derive(Debug, Clone)]
+pub(crate) struct LaidOut {
+    pub from: From,
+    pub kind: ColumnType,
+}
+
+impl Layout {
+    /// Whether the job file leaves something open that only a file can tell.
+    pub(crate) fn needs_first_record(config: &ReaderConfig) -> bool {
+        match &config.columns {
+            None => true,
+            Some(columns) => config.skip_header && columns.iter().any(|column| column.name.is_none()),
+        }
+    }
+
+    pub(crate) fn new(config: &ReaderConfig, first: &FirstRecord) -> Layout {
+        let width = first.width.unwrap_or(0);
+        let every_field = || {
+            (0..width).map(|index| Column { name: None, from: From::Field(index), kind: ColumnType::Text }).collect()
+        };
+        let columns: Vec<Column> = config.columns.clone().unwrap_or_else(every_field);
+        let mut taken: HashSet<String> = columns.iter().filter_map(|column| column.name.clone()).collect();
+        let fields = columns.iter().enumerate().map(|(place, column)| {
+            let name =
+                column.name.clone().unwrap_or_else(|| unique(derived_name(place, &column.from, first), &mut taken));
+            column.kind.field(&name)
+        });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let least_width = columns.iter().filter_map(|column| match column.from {
+            From::Field(index) => Some(index + 1),
+            From::Constant(_) => None,
+        });
+        Layout {
+            schema,
+            exact_width: config.columns.is_none().then_some(width),
+            least_width: least_width.max().unwrap_or(0),
+            columns: columns.into_iter().map(|column| LaidOut { from: column.from, kind: column.kind }).collect(),
+            header: first.header.clone(),
+        }
+    }
+}
+
+/// What a column without a name is called: as the header says, or by its place.
+fn derived_name(place: usize, from: &From, first: &FirstRecord) -> String {
+    match from {
+        From::Field(index) => {
+            let in_header = first.header.as_ref().and_then(|header| header.get(*index)).filter(|name| !name.is_empty());
+            in_header.cloned().unwrap_or_else(|| format!("col{index}"))
+        }
+        From::Constant(_) => format!("value{place}"),
+    }
+}
+
+/// Two columns of one name could not both be stored in a table.
+fn unique(name: String, taken: &mut HashSet<String>) -> String {
+    let candidate = std::iter::once(name.clone())
+        .chain((2..).map(|number: u64| format!("{name}_{number}")))
+        .find(|candidate| !taken.contains(candidate))
+        .unwrap_or(name);
+    taken.insert(candidate.clone());
+    candidate
+}

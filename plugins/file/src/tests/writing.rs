@@ -1,0 +1,295 @@
+//! Writing: formats, modes, and what is visible when.
+
+use std::sync::Arc;
+
+use arrow_array::{BinaryArray, Int64Array, TimestampMicrosecondArray};
+use transship_plugin_api::{CommitClass, Kind};
+
+use super::*;
+
+fn text(content: Vec<u8>) -> String {
+    String::from_utf8(content).unwrap()
+}
+
+/// What a batch of these rows becomes.
+fn written(more: Value, cells: &[&[&str]]) -> (String, Vec<Dirty>) {
+    let cells = rows(cells);
+    let (content, dirty, report) = write(&Place::new(), more, &[batch_of(&cells, cells[0].len())]).unwrap();
+    assert_eq!(report.written as usize + dirty.len(), cells.len());
+    assert_eq!(report.bytes as usize, content.len());
+    (text(content), dirty)
+}
+
+#[test]
+fn text_is_joined_with_the_delimiter() {
+    let (content, dirty) = written(json!({}), &[&["a", " b ", "NULL"], &["\"", "", "#"]]);
+    assert_eq!(content, "a, b ,null\n\",,#\n");
+    assert!(dirty.is_empty());
+    let (content, _) =
+        written(json!({"fieldDelimiter": "|^|", "lineDelimiter": "\\r\\n", "nullFormat": "\\N"}), &[&["a", "NULL"]]);
+    assert_eq!(content, "a|^|\\N\r\n");
+}
+
+#[test]
+fn a_text_file_cannot_express_delimiters_so_their_records_are_dirty() {
+    let (content, dirty) =
+        written(json!({}), &[&["a", "b"], &["a,b", "c"], &["d", "e\nf"], &["g", "h\r"], &["i", "j"]]);
+    assert_eq!(content, "a,b\ni,j\n");
+    let told: Vec<_> = dirty.iter().map(|dirty| (dirty.position.unwrap(), dirty.column.as_deref().unwrap())).collect();
+    assert_eq!(told, [(2, "c0"), (3, "c1"), (4, "c1")]);
+    assert!(dirty[0].cause.contains("delimiter"), "{}", dirty[0].cause);
+    let (content, dirty) = written(json!({"fieldDelimiter": ";;"}), &[&["a;", "b"], &["a;b", ";b"], &["a;;b", "c"]]);
+    assert_eq!((content.as_str(), dirty.len()), ("a;b;;;b\n", 2));
+    let (content, dirty) = written(json!({"lineDelimiter": "\u{1}", "fieldDelimiter": "\t"}), &[&["a\nb", "c"]]);
+    assert_eq!((content.as_str(), dirty.len()), ("a\nb\tc\u{1}", 0));
+}
+
+#[test]
+fn csv_encloses_what_needs_it_and_nothing_else() {
+    let cells: &[&[&str]] = &[
+        &["a", "b c", "NULL"],
+        &["a,b", "say \"x\"", "a\nb"],
+        &["", "", "null"],
+        &["#a", "#a", "a\rb"],
+        &[" a", "a\t", "'"],
+    ];
+    let (content, dirty) = written(json!({"fileFormat": "CSV"}), cells);
+    assert_eq!(
+        content,
+        "a,b c,null\n\"a,b\",\"say \"\"x\"\"\",\"a\nb\"\n\"\",,\"null\"\n\"#a\",#a,\"a\rb\"\n\" a\",\"a\t\",'\n"
+    );
+    assert!(dirty.is_empty());
+}
+
+#[test]
+fn csv_settings_of_the_writer() {
+    let csv =
+        |config: Value, cells: &[&[&str]]| written(json!({"fileFormat": "csv", "csvWriterConfig": config}), cells).0;
+    assert_eq!(csv(json!({"forceQualifier": "true"}), &[&["a", "NULL"]]), "\"a\",null\n");
+    assert_eq!(
+        csv(json!({"textQualifier": "'", "delimiter": ";", "recordDelimiter": "|"}), &[&["a;b'c", "d\"|"]]),
+        "'a;b''c';'d\"|'|"
+    );
+    assert_eq!(csv(json!({"escapeMode": 2}), &[&["a\"b", "c\\d"]]), "\"a\\\"b\",\"c\\\\d\"\n");
+    assert_eq!(csv(json!({"escapeMode": 2, "useTextQualifier": false}), &[&["a,b", "c\\d\n"]]), "a\\,b,c\\\\d\\\n\n");
+    let (content, dirty) = written(
+        json!({"fileFormat": "csv", "csvWriterConfig": {"useTextQualifier": false}}),
+        &[&["a,b", "c"], &["d", "e"]],
+    );
+    assert_eq!((content.as_str(), dirty.len()), ("d,e\n", 1));
+}
+
+#[test]
+fn empty_null_text_is_told_from_empty_text() {
+    let (content, _) = written(json!({"fileFormat": "csv", "nullFormat": ""}), &[&["a", "NULL", ""]]);
+    assert_eq!(content, "a,,\"\"\n");
+}
+
+#[test]
+fn a_header_comes_first_in_every_file() {
+    let (content, _) = written(json!({"header": ["id", "the,name"], "fileFormat": "csv"}), &[&["1", "x"]]);
+    assert_eq!(content, "id,\"the,name\"\n1,x\n");
+    let (content, _) = written(json!({"header": true}), &[&["1", "x"]]);
+    assert_eq!(content, "c0,c1\n1,x\n");
+    let place = Place::new();
+    let (content, _, report) = write(&place, json!({"header": ["id"], "fileFormat": "csv"}), &[]).unwrap();
+    assert_eq!((text(content).as_str(), report.written), ("id\n", 0));
+    let error = write(&Place::new(), json!({"header": ["a,b"]}), &[batch_of(&rows(&[&["x"]]), 1)]).unwrap_err();
+    assert_eq!(error.kind(), Kind::Config);
+}
+
+#[test]
+fn statements_insert_rows() {
+    let more = json!({"fileFormat": "sql", "table": "t", "quoteChar": "`", "header": ["a", "b"], "commitSize": 2});
+    let (content, _) = written(more, &[&["it's", "NULL"], &["null", "x\\"], &["", "y"]]);
+    let expected = "INSERT INTO `t` (`a`,`b`) VALUES('it''s',NULL);\nINSERT INTO `t` (`a`,`b`) VALUES('null','x\\');\ncommit;\n\
+                    INSERT INTO `t` (`a`,`b`) VALUES('','y');\ncommit;\n";
+    assert_eq!(content, expected);
+}
+
+#[test]
+fn characters_that_the_encoding_lacks_make_their_record_dirty() {
+    let cells = rows(&[&["1", "泊位"], &["2", "é"], &["3", "😀"]]);
+    let batch = batch_of(&cells, 2);
+    let (content, dirty, _) = write(&Place::new(), json!({"encoding": "GBK"}), std::slice::from_ref(&batch)).unwrap();
+    assert_eq!(encoding_rs::GBK.decode(&content).0, "1,泊位\n2,é\n");
+    assert_eq!((dirty[0].position, dirty[0].column.as_deref()), (Some(3), Some("c1")));
+    assert!(dirty[0].cause.contains('😀') && dirty[0].cause.contains("GBK"));
+    let (content, dirty, _) =
+        write(&Place::new(), json!({"encoding": "latin1"}), std::slice::from_ref(&batch)).unwrap();
+    assert_eq!((content.as_slice(), dirty.len()), (&b"2,\xe9\n"[..], 2));
+    let (content, dirty, _) =
+        write(&Place::new(), json!({"encoding": "UTF-16", "header": ["ä", "b"]}), &[batch]).unwrap();
+    let units: Vec<u16> = content.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
+    assert_eq!((String::from_utf16(&units).unwrap().as_str(), dirty.len()), ("\u{feff}ä,b\n1,泊位\n2,é\n3,😀\n", 0));
+}
+
+#[test]
+fn values_of_other_types_are_written_as_text() {
+    let batch = RecordBatch::try_from_iter([
+        ("n", Arc::new(Int64Array::from(vec![Some(1), None])) as ArrayRef),
+        ("t", Arc::new(TimestampMicrosecondArray::from(vec![0, 1]))),
+        ("b", Arc::new(BinaryArray::from(vec![&b"ok"[..], &[0xff]]))),
+    ])
+    .unwrap();
+    let (content, dirty, _) =
+        write(&Place::new(), json!({"dateFormat": "yyyy"}), std::slice::from_ref(&batch)).unwrap();
+    assert_eq!(text(content), "1,1970,ok\n");
+    assert_eq!((dirty.len(), dirty[0].column.as_deref()), (1, Some("b")));
+    let (content, _, _) = write(&Place::new(), json!({"byteEncoding": "Base64", "format": "MM"}), &[batch]).unwrap();
+    assert_eq!(text(content), "1,01,b2s=\nnull,01,/w==\n");
+}
+
+#[test]
+fn packed_files_are_read_again() {
+    let cells = rows(&[&["a", "b"], &["c", "d"]]);
+    for (name, compression) in [("gzip", "gzip"), ("GZ", "gzip"), ("bzip2", "bzip2")] {
+        let place = Place::new();
+        write(&place, json!({"compress": name}), &[batch_of(&cells, 2)]).unwrap();
+        assert_eq!(read(json!({"path": place.path("out"), "compress": compression})).unwrap().rows, cells);
+    }
+}
+
+fn parameter(place: &Place, mode: &str) -> Value {
+    json!({"path": place.path("out"), "fileName": "f", "writeMode": mode, "suffix": ".csv"})
+}
+
+#[test]
+fn nothing_is_visible_before_the_commit() {
+    let place = Place::new();
+    place.put("out/f_old.csv", "old");
+    let mut writing = Writing::prepare(&parameter(&place, "Truncate")).unwrap();
+    assert_eq!(writing.writer.info().commit, CommitClass::Atomic);
+    let reports: Vec<Report> =
+        (1..=2).map(|number| writing.write(number, &[batch_of(&rows(&[&["x"]]), 1)]).unwrap()).collect();
+    let visible = |place: &Place| -> Vec<String> {
+        place.names("out").into_iter().filter(|name| !name.starts_with('.')).collect()
+    };
+    assert_eq!(visible(&place), ["f_old.csv"]);
+    let expected = ["f__22222222_2222_4222_8222_000000000001.csv", "f__22222222_2222_4222_8222_000000000002.csv"];
+    for _ in 0..2 {
+        // Called again it does nothing more.
+        writing.writer.commit(&reports).unwrap();
+        assert_eq!(place.names("out"), expected);
+    }
+    assert_eq!(read(json!({"path": place.path("out")})).unwrap().rows, rows(&[&["x"], &["x"]]));
+}
+
+#[test]
+fn another_process_can_commit() {
+    let place = Place::new();
+    place.put("out/f_old", "old");
+    let host = Arc::new(Recorder::default());
+    let mut first = crate::writer::new(&parameter(&place, "truncate"), host.clone()).unwrap();
+    let state = first.prepare(&Run { id: RUN.into(), job: "j".into() }, None).unwrap();
+    let mut second =
+        Writing { writer: crate::writer::new(&parameter(&place, "truncate"), host.clone()).unwrap(), host };
+    second.writer.attach(&state).unwrap();
+    let report = second.write(1, &[]).unwrap();
+    let report: Report = serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
+    first.commit(&[report]).unwrap();
+    assert_eq!(place.names("out").len(), 1);
+}
+
+#[test]
+fn an_aborted_job_leaves_what_was_there_and_nothing_else() {
+    let place = Place::new();
+    place.put("out/f_old", "old");
+    let mut writing = Writing::prepare(&parameter(&place, "truncate")).unwrap();
+    let report = writing.write(1, &[batch_of(&rows(&[&["x"]]), 1)]).unwrap();
+    let mut task = writing.task(2, batch_of(&[], 1).schema()).unwrap();
+    task.write(Batch::measured(batch_of(&rows(&[&["y"]]), 1), Origin::from(1))).unwrap();
+    assert_eq!(place.names("out").len(), 3);
+    task.abort().unwrap();
+    task.abort().unwrap();
+    let dropped = writing.task(3, batch_of(&[], 1).schema()).unwrap();
+    assert_eq!(place.names("out").len(), 3);
+    drop(dropped);
+    assert_eq!(place.names("out").len(), 2);
+    for _ in 0..2 {
+        writing.writer.abort(std::slice::from_ref(&report)).unwrap();
+        assert_eq!(place.names("out"), ["f_old"]);
+    }
+}
+
+#[test]
+fn an_abort_in_the_middle_of_a_commit_takes_the_names_back() {
+    let place = Place::new();
+    place.put("out/f_old", "old");
+    let mut writing = Writing::prepare(&parameter(&place, "truncate")).unwrap();
+    let reports: Vec<Report> = (1..=2).map(|number| writing.write(number, &[]).unwrap()).collect();
+    let lost = reports[1].detail["unfinished"].as_str().unwrap();
+    std::fs::remove_file(place.folder.path().join("out").join(lost)).unwrap();
+    let error = writing.writer.commit(&reports).unwrap_err();
+    assert!(error.message().contains(lost), "{error}");
+    writing.writer.abort(&reports).unwrap();
+    assert_eq!(place.names("out"), ["f_old"]);
+}
+
+#[test]
+fn once_old_files_are_going_the_new_ones_stay() {
+    let place = Place::new();
+    place.put("out/f_old", "old");
+    let mut writing = Writing::prepare(&parameter(&place, "truncate")).unwrap();
+    let report = writing.write(1, &[]).unwrap();
+    // What cannot be removed as a file makes the commit fail after the new file got its name.
+    std::fs::remove_file(place.folder.path().join("out/f_old")).unwrap();
+    std::fs::create_dir(place.folder.path().join("out/f_old")).unwrap();
+    assert!(writing.writer.commit(std::slice::from_ref(&report)).unwrap_err().message().contains("f_old"));
+    writing.writer.abort(&[report]).unwrap();
+    assert_eq!(place.names("out").iter().filter(|name| name.starts_with("f__")).count(), 1);
+}
+
+#[test]
+fn attempts_that_came_to_nothing_are_cleared_away_by_the_commit() {
+    let place = Place::new();
+    let mut writing = Writing::prepare(&parameter(&place, "append")).unwrap();
+    place.put(&format!("out/.transship-{RUN}-44444444-4444-4444-8444-444444444444.tmp"), "half");
+    place.put("out/.transship-55555555-5555-4555-8555-555555555555-x.tmp", "of another run");
+    let report = writing.write(1, &[]).unwrap();
+    writing.writer.commit(&[report]).unwrap();
+    let hidden: Vec<String> = place.names("out").into_iter().filter(|name| name.starts_with('.')).collect();
+    assert_eq!(hidden, [".transship-55555555-5555-4555-8555-555555555555-x.tmp"]);
+}
+
+#[test]
+fn modes_differ_in_what_they_do_with_older_files() {
+    for (mode, stays) in [("append", &["f1", "f2", "g"][..]), ("truncate", &["f2", "g"])] {
+        let place = Place::new();
+        place.put("out/f1", "old");
+        place.put("out/g", "other");
+        std::fs::create_dir(place.folder.path().join("out/f2")).unwrap();
+        let mut writing = Writing::prepare(&parameter(&place, mode)).unwrap();
+        let report = writing.write(1, &[]).unwrap();
+        writing.writer.commit(&[report]).unwrap();
+        let names: Vec<String> = place.names("out").into_iter().filter(|name| !name.starts_with("f__")).collect();
+        assert_eq!(names, stays);
+    }
+    let place = Place::new();
+    assert!(Writing::prepare(&parameter(&place, "nonconflict")).is_ok());
+    place.put("out/f1", "old");
+    let error = Writing::prepare(&parameter(&place, "nonConflict")).err().unwrap();
+    assert!(error.message().contains("out/f1"), "{error}");
+}
+
+#[test]
+fn plans_touch_nothing() {
+    let place = Place::new();
+    let writer = crate::writer::new(&parameter(&place, "truncate"), Arc::new(Recorder::default())).unwrap();
+    let plan = writer.plan().join("\n");
+    assert!(plan.contains("out/f__<id>.csv") && plan.contains("remove"), "{plan}");
+    assert!(writer.info().target.ends_with("out/f"));
+    assert!(place.names("out").is_empty() && !place.folder.path().join("out").exists());
+}
+
+#[test]
+fn a_target_that_cannot_be_written_is_an_error_that_names_it() {
+    let place = Place::new();
+    place.put("out", "a file");
+    let error = Writing::prepare(&parameter(&place, "append")).err().unwrap();
+    assert!(error.message().contains("out"), "{error}");
+    let error =
+        Writing::prepare(&json!({"path": "/proc/nowhere", "fileName": "f", "writeMode": "append"})).err().unwrap();
+    assert_eq!(error.kind(), Kind::Io);
+    assert!(error.message().contains("/proc/nowhere"), "{error}");
+}

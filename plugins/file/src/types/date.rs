@@ -1,0 +1,137 @@
+//! Dates in the usual forms: `2020-01-02`, `2020-01-02 03:04:05`, with a `T` for the blank, with a fraction, with or without
+//! leading zeros; `20200102`; `03:04:05`, which is on 1970-01-01. A day that does not exist is none.
+
+use transship_plugin_api::DatePattern;
+use transship_plugin_api::dates::{MICROS_PER_DAY, MICROS_PER_SECOND, days_from_civil};
+
+use super::Cause;
+
+const EMPTY: &str = "is empty, which is no date; set nullFormat to \"\" if it means NULL";
+const NO_DATE: &str =
+    "is not a date like 2020-01-31 or 2020-01-31 23:59:59; give the column a format if it is written in another way";
+const NO_SUCH_DAY: &str = "is a day that does not exist";
+const NO_SUCH_TIME: &str = "is a time that does not exist";
+const ZONE: &str = "has a time zone; give the column a format with XXX or Z so that it is read as an instant";
+const TOO_FINE: &str = "has parts of a second that are smaller than a microsecond";
+
+/// The date that a text is, in microseconds since 1970-01-01 00:00:00.
+pub(crate) fn parse_date(text: &[u8]) -> Result<i64, Cause> {
+    if text.is_empty() {
+        return Err(EMPTY.into());
+    }
+    let mut rest = Rest { text };
+    if let Some(time) = rest.clone().time_to_the_end()? {
+        return Ok(time);
+    }
+    let day = rest.day()?;
+    if rest.text.is_empty() {
+        return Ok(day);
+    }
+    if !matches!(rest.text[0], b' ' | b'T') {
+        return Err(NO_DATE.into());
+    }
+    rest.text = &rest.text[1..];
+    match rest.time_to_the_end()? {
+        Some(time) => Ok(day + time),
+        None => Err(NO_DATE.into()),
+    }
+}
+
+/// The date that a text is by this pattern, in microseconds since 1970-01-01 00:00:00 (UTC, where the pattern has a zone).
+pub(crate) fn parse_date_by(pattern: &DatePattern, text: &[u8]) -> Result<i64, Cause> {
+    if text.is_empty() {
+        return Err(EMPTY.into());
+    }
+    let date = std::str::from_utf8(text).ok().and_then(|text| pattern.parse_micros(text));
+    date.ok_or_else(|| format!("is not a date like {}", pattern.text()).into())
+}
+
+/// What is left to read.
+#[derive(Clone)]
+struct Rest<'a> {
+    text: &'a [u8],
+}
+
+impl Rest<'_> {
+    /// `2020-01-02` or `20200102`, as microseconds.
+    fn day(&mut self) -> Result<i64, Cause> {
+        let (year, month, day) = match self.number(1, 8) {
+            Some((date, 8)) => (date / 10_000, date / 100 % 100, date % 100),
+            Some((year, 4)) => {
+                let month = self.after(b'-').and_then(|()| self.number(1, 2));
+                let day = month.and_then(|_| self.after(b'-')).and_then(|()| self.number(1, 2));
+                match (month, day) {
+                    (Some((month, _)), Some((day, _))) => (year, month, day),
+                    _ => return Err(NO_DATE.into()),
+                }
+            }
+            _ => return Err(NO_DATE.into()),
+        };
+        let days = if year > 0 { days_from_civil(i64::from(year), month, day) } else { None };
+        Ok(days.ok_or(NO_SUCH_DAY)? * MICROS_PER_DAY)
+    }
+
+    /// `03:04`, `03:04:05` or `03:04:05.678`, if that is all that is left, as microseconds. 24:00:00 is the end of the day.
+    fn time_to_the_end(&mut self) -> Result<Option<i64>, Cause> {
+        let Some((hour, _)) = self.number(1, 2) else { return Ok(None) };
+        if self.after(b':').is_none() {
+            return Ok(None);
+        }
+        let Some((minute, _)) = self.number(1, 2) else { return Ok(None) };
+        let mut second = 0;
+        let mut fraction = 0;
+        if self.after(b':').is_some() {
+            let Some((read, _)) = self.number(1, 2) else { return Ok(None) };
+            second = read;
+            if self.after(b'.').is_some() {
+                let Some(read) = self.fraction()? else { return Ok(None) };
+                fraction = read;
+            }
+        }
+        match self.text {
+            [] => {}
+            [b'Z' | b'z' | b'+' | b'-', ..] | [b' ', b'+' | b'-' | b'A'..=b'Z' | b'a'..=b'z', ..] => {
+                return Err(ZONE.into());
+            }
+            _ => return Ok(None),
+        }
+        let end_of_day = hour == 24 && minute == 0 && second == 0 && fraction == 0;
+        if (hour > 23 && !end_of_day) || minute > 59 || second > 59 {
+            return Err(NO_SUCH_TIME.into());
+        }
+        Ok(Some(i64::from(hour * 3600 + minute * 60 + second) * MICROS_PER_SECOND + fraction))
+    }
+
+    /// The digits after a point as microseconds; digits beyond those must be zero.
+    fn fraction(&mut self) -> Result<Option<i64>, Cause> {
+        let digits = self.text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let text = self.text;
+        let (fraction, rest) = text.split_at(digits);
+        if fraction.is_empty() {
+            return Ok(None);
+        }
+        self.text = rest;
+        if fraction.iter().skip(6).any(|digit| *digit != b'0') {
+            return Err(TOO_FINE.into());
+        }
+        Ok(Some((0..6).fold(0, |number, place| number * 10 + i64::from(fraction.get(place).unwrap_or(&b'0') - b'0'))))
+    }
+
+    /// As many digits as there are, if their number is within these bounds: the number they are, and how many.
+    fn number(&mut self, fewest: usize, most: usize) -> Option<(u32, usize)> {
+        let digits = self.text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if !(fewest..=most).contains(&digits) {
+            return None;
+        }
+        let text = self.text;
+        let (number, rest) = text.split_at(digits);
+        self.text = rest;
+        Some((number.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')), digits))
+    }
+
+    fn after(&mut self, byte: u8) -> Option<()> {
+        let text = self.text;
+        let (first, rest) = text.split_first()?;
+        (*first == byte).then(|| self.text = rest)
+    }
+}
