@@ -1,0 +1,148 @@
+//! The statements that write: one record into a table, and the table itself.
+
+use arrow_schema::{Schema, SchemaRef};
+use serde::{Deserialize, Serialize};
+use transship_plugin_api::{Error, Result};
+
+use crate::config::{Columns, WriteMode, WriterConfig, quote};
+use crate::connection::Database;
+use crate::table::{Column, Table, TableKind};
+use crate::types::declaration;
+
+/// The statement that writes one record, and the columns that it fills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Insert {
+    pub(super) sql: String,
+    /// In the order of the record's columns.
+    pub(super) columns: Vec<Column>,
+    /// Whether the table is declared `STRICT`.
+    pub(super) strict: bool,
+    /// The table, for messages.
+    pub(super) table: String,
+}
+
+impl Insert {
+    /// The statement for a table that is there.
+    pub(super) fn into_table(
+        config: &WriterConfig,
+        database: &Database,
+        table: &Table,
+        schema: Option<&Schema>,
+    ) -> Result<Insert> {
+        if table.kind == TableKind::View {
+            let problem = format!("{} is a view of {}: write into its table", table.name(), database.path.display());
+            return Err(Error::unsupported(problem));
+        }
+        let columns = columns(config, database, table, schema)?;
+        let sql = format!("INSERT{} INTO {} {}", conflict_word(&config.mode), table.sql(), places(&columns));
+        let sql = match &config.mode {
+            WriteMode::Update(keys) => format!("{sql} {}", upsert(database, table, &columns, keys.as_deref())?),
+            _ => sql,
+        };
+        Ok(Insert { sql, columns, strict: table.strict, table: table.name().into() })
+    }
+
+    /// Refuses records with another number of columns than the statement fills.
+    pub(super) fn check(&self, schema: &Schema) -> Result<()> {
+        let (records, filled) = (schema.fields().len(), self.columns.len());
+        if records == filled {
+            return Ok(());
+        }
+        let names = self.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
+        Err(Error::schema(format!(
+            "the records have {records} columns, but {filled} of table {} are to be filled ({names}): \
+             give as many columns on both sides",
+            self.table
+        )))
+    }
+}
+
+/// The statement that makes a table for records of this schema.
+pub(super) fn create_table(config: &WriterConfig, table: &str, schema: Option<&SchemaRef>) -> Result<String> {
+    let schema = schema.ok_or_else(|| {
+        let problem = "the reader does not tell its columns before it reads, so \"createTable\" cannot make the table";
+        Error::schema(format!("{problem}: create {} first", config.table))
+    })?;
+    let names: Vec<_> = match &config.columns {
+        Some(Columns::Named(names)) => names.iter().map(|name| crate::config::unquote(name)).collect(),
+        _ => schema.fields().iter().map(|field| field.name().clone()).collect(),
+    };
+    if names.len() != schema.fields().len() {
+        return Err(Error::schema(format!(
+            "the records have {} columns, but \"column\" names {}: give as many on both sides",
+            schema.fields().len(),
+            names.len()
+        )));
+    }
+    let columns = names.iter().zip(schema.fields()).map(|(name, field)| {
+        let not_null = if field.is_nullable() { "" } else { " NOT NULL" };
+        format!("{} {}{not_null}", quote(name), declaration(field))
+    });
+    Ok(format!("CREATE TABLE IF NOT EXISTS {table} ({})", columns.collect::<Vec<_>>().join(", ")))
+}
+
+/// The table's columns that take those of the records.
+fn columns(config: &WriterConfig, database: &Database, table: &Table, schema: Option<&Schema>) -> Result<Vec<Column>> {
+    let names: Vec<String> = match (&config.columns, schema) {
+        (Some(Columns::All), _) | (None, None) => {
+            return Ok(table.columns.iter().filter(|column| !column.generated).cloned().collect());
+        }
+        (Some(Columns::Named(names)), _) => names.clone(),
+        (None, Some(schema)) => schema.fields().iter().map(|field| field.name().clone()).collect(),
+    };
+    let mut columns: Vec<Column> = Vec::with_capacity(names.len());
+    for name in &names {
+        let column = table.column(name).ok_or_else(|| table.no_column(database, name))?;
+        if column.generated {
+            let problem = format!("column \"{}\" of table {} is computed by the database", column.name, table.name());
+            return Err(Error::schema(format!("{problem}: leave it out of \"column\"")));
+        }
+        if columns.contains(column) {
+            return Err(Error::config(format!("\"column\" names \"{}\" of table {} twice", column.name, table.name())));
+        }
+        columns.push(column.clone());
+    }
+    Ok(columns)
+}
+
+fn conflict_word(mode: &WriteMode) -> &'static str {
+    match mode {
+        WriteMode::Insert | WriteMode::Update(_) => "",
+        WriteMode::InsertOrIgnore => " OR IGNORE",
+        WriteMode::Replace => " OR REPLACE",
+    }
+}
+
+fn places(columns: &[Column]) -> String {
+    let names = columns.iter().map(|column| quote(&column.name)).collect::<Vec<_>>().join(", ");
+    format!("({names}) VALUES ({})", vec!["?"; columns.len()].join(", "))
+}
+
+/// What to do with a row that is there: it gets the record's values, and keeps those of columns that the record has not.
+fn upsert(database: &Database, table: &Table, columns: &[Column], keys: Option<&[String]>) -> Result<String> {
+    let keys = match keys {
+        Some(names) => {
+            let keys = names.iter().map(|name| table.column(name).ok_or_else(|| table.no_column(database, name)));
+            keys.collect::<Result<Vec<_>>>()?
+        }
+        None => {
+            let mut keys: Vec<_> = table.columns.iter().filter(|column| column.key > 0).collect();
+            keys.sort_by_key(|column| column.key);
+            keys
+        }
+    };
+    if keys.is_empty() {
+        let problem = format!("table {} of {} has no primary key to update by", table.name(), database.path.display());
+        return Err(Error::schema(format!("{problem}: name the columns of a unique key, \"update (a, b)\"")));
+    }
+    if let Some(missing) = keys.iter().find(|key| !columns.contains(key)) {
+        let problem = format!("the key column \"{}\" of table {} is not among \"column\"", missing.name, table.name());
+        return Err(Error::schema(format!("{problem}: without it no row can be found to update")));
+    }
+    let changed: Vec<_> = columns.iter().filter(|column| !keys.contains(column)).collect();
+    // A record that is nothing but key still has to count as written.
+    let changed = if changed.is_empty() { columns.iter().collect() } else { changed };
+    let assignments = changed.iter().map(|column| format!("{0} = excluded.{0}", quote(&column.name)));
+    let keys = keys.iter().map(|column| quote(&column.name)).collect::<Vec<_>>().join(", ");
+    Ok(format!("ON CONFLICT ({keys}) DO UPDATE SET {}", assignments.collect::<Vec<_>>().join(", ")))
+}

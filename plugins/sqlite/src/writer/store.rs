@@ -1,0 +1,193 @@
+//! A value of a record as SQLite stores it in a column, so that it is the same value there, or not at all.
+
+use arrow_schema::DataType;
+use rusqlite::types::ValueRef;
+use transship_plugin_api::row::Value;
+
+use crate::number::{self, NotStorable, Number};
+use crate::types::Target;
+
+/// A column of the table, as far as it matters for what can be stored in it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) name: String,
+    pub(super) declared: String,
+    pub(super) target: Target,
+    /// Whether the texts that come are numbers.
+    pub(super) numbers: bool,
+    /// Whether an empty text for a number is NULL.
+    pub(super) empty_as_null: bool,
+}
+
+/// Why a value cannot be stored.
+pub(super) type Cause = String;
+
+/// What is stored for a value. `scratch` is where text is written that the record does not have as such.
+#[inline]
+pub(super) fn stored<'a>(place: &Place, value: Value<'a>, scratch: &'a mut String) -> Result<ValueRef<'a>, Cause> {
+    match (value, place.target) {
+        (Value::Null, _) => Ok(ValueRef::Null),
+        (Value::Text(text), Target::Text) => Ok(ValueRef::Text(text.as_bytes())),
+        (Value::Int(number), Target::Number | Target::Any | Target::Loose) => Ok(ValueRef::Integer(number)),
+        (Value::Bytes(bytes), Target::Text | Target::Any | Target::Loose) => Ok(ValueRef::Blob(bytes)),
+        (Value::Text(text), _) => place.text(text),
+        (Value::Bool(truth), Target::Text) => Ok(ValueRef::Text(if truth { b"true" } else { b"false" })),
+        (Value::Bool(truth), _) => Ok(ValueRef::Integer(truth as i64)),
+        (Value::Int(number), Target::Boolean) if !(0..=1).contains(&number) => {
+            Err(place.misfit("the number is not 0 or 1"))
+        }
+        (Value::Int(number), Target::Boolean) => Ok(ValueRef::Integer(number)),
+        (Value::Int(number), Target::Real) => number::exact_real(number)
+            .map(ValueRef::Real)
+            .ok_or_else(|| place.misfit("a real cannot keep all its digits")),
+        (Value::UInt(number), target) if target != Target::Text => match i64::try_from(number) {
+            Ok(number) => stored(place, Value::Int(number), scratch),
+            Err(_) => Err(place.misfit("it is larger than a 64-bit integer of SQLite")),
+        },
+        // What is left has no storage class of its own.
+        (Value::Float32(real), target) if target != Target::Text => place.real(real as f64),
+        (Value::Float64(real), target) if target != Target::Text => place.real(real),
+        (Value::Decimal { .. } | Value::Decimal256 { .. }, _) => {
+            write(value, scratch);
+            match place.target {
+                Target::Text => Ok(ValueRef::Text(scratch.as_bytes())),
+                _ => place.number(scratch),
+            }
+        }
+        (value, Target::Number | Target::Real | Target::Boolean) => {
+            Err(place.misfit(&format!("{} is no number", name(value))))
+        }
+        (value, _) => {
+            write(value, scratch);
+            if (is_date_and_time(value) || matches!(value, Value::Date(_))) && !has_four_digit_year(scratch) {
+                return Err(place.misfit("the year is not between 0000 and 9999, and SQLite knows no other dates"));
+            }
+            Ok(ValueRef::Text(scratch.as_bytes()))
+        }
+    }
+}
+
+impl Place {
+    /// A text for anything but a text column.
+    fn text<'a>(&self, text: &'a str) -> Result<ValueRef<'a>, Cause> {
+        let kept = Ok(ValueRef::Text(text.as_bytes()));
+        match self.target {
+            Target::Text => kept,
+            Target::Any if self.numbers => Ok(number::parse(text).map_or(ValueRef::Text(text.as_bytes()), value_of)),
+            Target::Any => kept,
+            Target::Number | Target::Real | Target::Boolean if text.is_empty() && self.empty_as_null => {
+                Ok(ValueRef::Null)
+            }
+            Target::Boolean if text.eq_ignore_ascii_case("true") => Ok(ValueRef::Integer(1)),
+            Target::Boolean if text.eq_ignore_ascii_case("false") => Ok(ValueRef::Integer(0)),
+            Target::Boolean => match number::parse(text) {
+                Ok(Number::Integer(number @ 0..=1)) => Ok(ValueRef::Integer(number)),
+                _ => Err(self.misfit("the text is neither true nor false, nor 0 or 1")),
+            },
+            Target::Number | Target::Real => self.number(text),
+            Target::Loose if self.numbers => self.number(text),
+            Target::Loose => match number::parse(text).map(value_of) {
+                // SQLite is going to store the number; that is the same only if it is written like this.
+                Ok(value) if written(value) != text => {
+                    Err(self.misfit(&format!("SQLite would make the number {} of it", written(value))))
+                }
+                // Nor could it keep all digits of this one.
+                Err(NotStorable::Inexact) => Err(self.misfit("SQLite would make a number with fewer digits of it")),
+                _ => kept,
+            },
+        }
+    }
+
+    /// A number in decimal digits.
+    fn number(&self, text: &str) -> Result<ValueRef<'static>, Cause> {
+        match number::parse(text) {
+            Ok(Number::Integer(number)) if self.target == Target::Real => match number::exact_real(number) {
+                Some(real) => Ok(ValueRef::Real(real)),
+                None => Err(self.misfit("a real cannot keep all its digits")),
+            },
+            Ok(number) if self.target == Target::Boolean && !matches!(number, Number::Integer(0 | 1)) => {
+                Err(self.misfit("the number is not 0 or 1"))
+            }
+            Ok(number) => Ok(value_of(number)),
+            Err(NotStorable::NoNumber) => Err(self.misfit("the text is no number")),
+            Err(NotStorable::Inexact) => {
+                Err(self.misfit("it has more digits than a number of SQLite keeps; a TEXT column would keep them"))
+            }
+        }
+    }
+
+    fn real(&self, real: f64) -> Result<ValueRef<'static>, Cause> {
+        if real.is_nan() {
+            return Err(self.misfit("SQLite has no NaN and would store NULL"));
+        }
+        if self.target == Target::Boolean && real != 0.0 && real != 1.0 {
+            return Err(self.misfit("the number is not 0 or 1"));
+        }
+        Ok(ValueRef::Real(real))
+    }
+
+    fn misfit(&self, why: &str) -> Cause {
+        let declared = if self.declared.is_empty() { "of no declared type" } else { &self.declared };
+        format!("column \"{}\" {declared} cannot store it: {why}", self.name)
+    }
+}
+
+fn value_of<'a>(number: Number) -> ValueRef<'a> {
+    match number {
+        Number::Integer(number) => ValueRef::Integer(number),
+        Number::Real(real) => ValueRef::Real(real),
+    }
+}
+
+/// A number as SQLite gives it back to who asks for text.
+fn written(value: ValueRef<'_>) -> String {
+    let mut text = String::new();
+    match value {
+        ValueRef::Integer(number) => Value::Int(number).write_text(&mut text),
+        ValueRef::Real(real) => number::write_real(&mut text, real),
+        _ => {}
+    }
+    text
+}
+
+/// Writes a value as text, the way SQLite's own functions do: a blank between date and time, a point in every real.
+fn write(value: Value<'_>, text: &mut String) {
+    text.clear();
+    match value {
+        Value::Float64(real) if !real.is_nan() => number::write_real(text, real),
+        Value::Float32(real) if real.is_finite() => text.push_str(&format!("{real:?}")),
+        value => value.write_text(text),
+    }
+    if is_date_and_time(value)
+        && let Some(between) = text.find('T')
+    {
+        text.replace_range(between..=between, " ");
+    }
+}
+
+fn is_date_and_time(value: Value<'_>) -> bool {
+    match value {
+        Value::Timestamp(_) | Value::Instant(_) => true,
+        // Finer than a microsecond.
+        Value::Other(cell) => matches!(cell.array.data_type(), DataType::Timestamp(..)),
+        _ => false,
+    }
+}
+
+fn has_four_digit_year(text: &str) -> bool {
+    text.as_bytes().get(4) == Some(&b'-') && !text.starts_with('-')
+}
+
+fn name(value: Value<'_>) -> &'static str {
+    match value {
+        Value::Bytes(_) => "a blob",
+        Value::Date(_) => "a date",
+        Value::Time(_) => "a time",
+        Value::Timestamp(_) | Value::Instant(_) => "a timestamp",
+        Value::Duration(_) | Value::Interval { .. } => "a length of time",
+        _ => "the value",
+    }
+}
+
+#[cfg(test)]
+mod tests;
