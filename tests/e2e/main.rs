@@ -1,1 +1,19 @@
-//! placeholder
+//! Every test of the program from outside, in one program. A module for each thing that is promised; its first line says
+//! what belongs there.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod backpressure;
+mod bad_input;
+mod c_plugin;
+mod conformance;
+mod dirty;
+mod disk_full;
+mod failure;
+mod jobs;
+mod perf;
+mod processes;
+mod retry;
+mod secrets;
+mod signals;
+mod tidy;

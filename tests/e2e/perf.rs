@@ -1,0 +1,199 @@
+//! Perf records and the summary: each phase of each task is told with DataX's names, and the figures add up.
+
+use transship_tests::records::{json_lines, number, text};
+use transship_tests::{Finished, Scratch, Value, faulty, faulty_transformer, json};
+
+const TASK_PHASES: [&str; 13] = [
+    "TASK_TOTAL",
+    "READ_TASK_INIT",
+    "READ_TASK_PREPARE",
+    "READ_TASK_DATA",
+    "READ_TASK_POST",
+    "READ_TASK_DESTROY",
+    "WRITE_TASK_INIT",
+    "WRITE_TASK_PREPARE",
+    "WRITE_TASK_DATA",
+    "WRITE_TASK_POST",
+    "WRITE_TASK_DESTROY",
+    "WAIT_READ_TIME",
+    "WAIT_WRITE_TIME",
+];
+const JOB_PHASES: [&str; 7] =
+    ["JOB_INIT", "JOB_PREPARE", "JOB_SPLIT", "JOB_SCHEDULE", "JOB_COMMIT", "JOB_POST", "JOB_DESTROY"];
+
+/// Runs a job of three splits with `--perf`, and gives the run and its perf records.
+fn run(scratch: &Scratch, with_transformer: bool) -> (Finished, Vec<Value>) {
+    let mut job = faulty(json!({ "splits": 3, "dirtyEvery": 10 }), json!({})).channels(2);
+    if with_transformer {
+        job = job.transformer(faulty_transformer(json!({ "dropEvery": 9 })));
+    }
+    scratch.job("job.json", &job);
+    let run = scratch.transship(["run", "job.json", "--json", "--perf", "perf.jsonl"]).run().succeeds();
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    (run, lines)
+}
+
+fn phases<'a>(lines: impl IntoIterator<Item = &'a Value>) -> Vec<&'a str> {
+    let mut phases: Vec<&str> = lines.into_iter().map(|line| text(line, "/phase")).collect();
+    phases.sort_unstable();
+    phases
+}
+
+fn sorted<const N: usize>(mut phases: [&str; N]) -> Vec<&str> {
+    phases.sort_unstable();
+    phases.into()
+}
+
+#[test]
+fn every_phase_of_the_job_and_of_each_task_has_one_line() {
+    let scratch = Scratch::new();
+    let (run, lines) = run(&scratch, false);
+    let summary = run.summary();
+    assert_eq!(phases(lines.iter().filter(|line| line.get("task").is_none())), sorted(JOB_PHASES));
+    for task in summary["tasks"].as_array().unwrap() {
+        let of_task: Vec<&Value> = lines.iter().filter(|line| line["task"] == task["task"]).collect();
+        assert_eq!(phases(of_task.iter().copied()), sorted(TASK_PHASES), "{task}");
+        assert!(of_task.iter().all(|line| line["split"] == task["split"] && line["attempt"] == 1));
+    }
+    assert!(lines.iter().all(|line| line["run"] == summary["run"] && line["job"] == "job"));
+    assert_eq!(lines.len(), JOB_PHASES.len() + 3 * TASK_PHASES.len());
+}
+
+#[test]
+fn the_time_of_transformers_is_told_where_there_are_any() {
+    let scratch = Scratch::new();
+    let (_, lines) = run(&scratch, true);
+    assert_eq!(lines.iter().filter(|line| line["phase"] == "TRANSFORMER_TIME").count(), 3);
+}
+
+#[test]
+fn phases_lie_within_those_that_contain_them() {
+    let scratch = Scratch::new();
+    let (_, lines) = run(&scratch, false);
+    let start = |line: &Value| number(line, "/start_micros");
+    let end = |line: &Value| start(line) + number(line, "/elapsed_nanos") / 1000;
+    // Start times are cut to whole microseconds.
+    let within = |inner: &Value, outer: &Value| start(inner) >= start(outer) && end(inner) <= end(outer) + 2;
+    let schedule = lines.iter().find(|line| line["phase"] == "JOB_SCHEDULE").unwrap();
+    for total in lines.iter().filter(|line| line["phase"] == "TASK_TOTAL") {
+        assert!(within(total, schedule), "{total} in {schedule}");
+        for part in lines.iter().filter(|line| line["task"] == total["task"]) {
+            assert!(within(part, total), "{part} in {total}");
+        }
+    }
+}
+
+#[test]
+fn the_records_and_bytes_of_all_places_agree() {
+    for with_transformer in [false, true] {
+        let scratch = Scratch::new();
+        let (run, lines) = run(&scratch, with_transformer);
+        let summary = run.summary();
+        let sum = |phase: &str, what: &str| -> u64 {
+            let of_phase = lines.iter().filter(|line| line["phase"] == phase);
+            of_phase.map(|line| line.get(what).and_then(Value::as_u64).unwrap_or(0)).sum()
+        };
+        let count = |what: &str| number(&summary, &format!("/counts/{what}"));
+        assert_eq!(sum("TASK_TOTAL", "records"), count("read"), "{run}");
+        assert_eq!(sum("READ_TASK_DATA", "records"), count("read") - count("dirty_at_reader"), "{run}");
+        assert_eq!(sum("READ_TASK_DATA", "bytes"), count("read_bytes"), "{run}");
+        assert_eq!(sum("WRITE_TASK_DATA", "records"), count("written") + count("dirty_at_writer"), "{run}");
+        for what in ["read", "read_bytes", "written", "filtered", "dirty_at_reader"] {
+            let tasks = summary["tasks"].as_array().unwrap();
+            let of_tasks: u64 = tasks.iter().map(|task| number(task, &format!("/counts/{what}"))).sum();
+            assert_eq!(of_tasks, count(what), "{what}: {run}");
+        }
+        assert_eq!(count("written"), scratch.ids().len() as u64, "what was written is what is there");
+        let dirty = count("dirty_at_reader") + count("dirty_at_transformers") + count("dirty_at_writer");
+        assert_eq!(count("read") + count("added"), count("written") + count("filtered") + count("duplicates") + dirty);
+    }
+}
+
+#[test]
+fn the_summary_has_the_figures_of_datax_and_the_accounting() {
+    let scratch = Scratch::new();
+    let (run, _) = run(&scratch, true);
+    for label in ["started", "ended", "elapsed", "average flow", "record speed", "records read", "records failed"] {
+        run.says([format!("  {label:<16}: ").as_str()]);
+    }
+    let dropped = 3 * (90 / 9);
+    run.says([format!(
+        "accounting      : read 300 + added 0 = written {} + filtered {dropped} + duplicates 0 + dirty 30\n",
+        270 - dropped
+    )
+    .as_str()]);
+    run.says(["job job (faultyreader to faultywriter), run ", ": done\n", "tasks           : 3 done on 2 channels\n"]);
+    run.says(["visible at target: each task's records when it was done (task)\n"]);
+}
+
+#[test]
+fn the_slowest_tasks_are_shown_the_slowest_first() {
+    let scratch = Scratch::new();
+    // The first task waits until the others are done.
+    let fail = json!([
+        { "at": "next", "split": 2, "how": "wait_for_file", "file": "late" },
+        { "at": "task_post", "split": 4, "how": "go_on", "marker": "late" },
+    ]);
+    let run = scratch.run(&faulty(json!({ "splits": 5, "fail": fail }), json!({})).channels(2)).succeeds();
+    let (_, slowest) = run.stderr.split_once("slowest tasks:\n").unwrap();
+    let slowest: Vec<&str> = slowest.lines().collect();
+    assert_eq!(slowest.len(), 3, "{run}");
+    assert!(slowest[0].contains("task 2 ") && slowest[0].ends_with("split 2"), "{run}");
+    assert!(slowest.iter().all(|line| line.contains("100 records") && line.contains("% for the reader")), "{run}");
+}
+
+#[test]
+fn a_job_that_fails_has_its_perf_records_too() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &faulty(json!({ "fail": { "at": "next", "after": 50, "how": "error:io" } }), json!({})));
+    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().fails_with(1);
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    let phases = phases(&lines);
+    for phase in ["TASK_TOTAL", "READ_TASK_DATA", "JOB_SCHEDULE", "JOB_DESTROY"] {
+        assert!(phases.contains(&phase), "{phase} is not in {phases:?}");
+    }
+    assert!(!phases.contains(&"JOB_COMMIT"), "{phases:?}");
+}
+
+#[test]
+fn every_attempt_has_its_perf_records() {
+    let scratch = Scratch::new();
+    let fail = json!({ "at": "next", "after": 50, "how": "error:io", "times": 2, "counter": "counter" });
+    let job = faulty(json!({ "fail": fail }), json!({}))
+        .with("core.container.task.failOver.maxRetryTimes", 3)
+        .with("core.container.task.failOver.retryIntervalInMsec", 1);
+    scratch.job("job.json", &job);
+    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    let mut totals: Vec<_> = lines.iter().filter(|line| line["phase"] == "TASK_TOTAL").collect();
+    totals.sort_by_key(|line| number(line, "/attempt"));
+    let found: Vec<_> = totals.iter().map(|line| (number(line, "/attempt"), number(line, "/records"))).collect();
+    assert_eq!(found, [(1, 50), (2, 50), (3, 100)]);
+}
+
+#[test]
+fn several_jobs_share_one_perf_file() {
+    let scratch = Scratch::new();
+    scratch.job("first.json", &faulty(json!({}), json!({})));
+    scratch.job("second.json", &faulty(json!({}), json!({})));
+    scratch.transship(["run", "first.json", "second.json", "--perf", "perf.jsonl"]).run().succeeds();
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    for job in ["first", "second"] {
+        assert_eq!(
+            lines.iter().filter(|line| line["job"] == job).count(),
+            JOB_PHASES.len() + TASK_PHASES.len(),
+            "{job}"
+        );
+    }
+}
+
+#[test]
+fn a_quiet_run_prints_nothing_but_errors() {
+    let scratch = Scratch::new();
+    scratch.job("good.json", &faulty(json!({}), json!({})));
+    let run = scratch.transship(["run", "good.json", "--quiet"]).run().succeeds();
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    scratch.job("bad.json", &faulty(json!({ "fail": { "at": "next", "how": "error:io" } }), json!({})));
+    let run = scratch.transship(["run", "bad.json", "--quiet"]).run().fails_with(1);
+    assert_eq!(run.stderr, "error: task 0 (split 0): faultyreader: next failed: as it was told to\n");
+}
