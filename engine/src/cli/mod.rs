@@ -136,8 +136,11 @@ fn told(result: Result<()>, console: &Console) -> Ended {
 fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
     let open = || -> Result<_> {
         let workshop = Workshop::open(&arguments.plugin_path, arguments.memory, console)?;
-        // Before anything runs: that a perf file cannot be written should not be found out after hours.
+        // Before anything runs: that a file cannot be written should not be found out after hours.
         let perf_file = arguments.perf.as_deref().map(create).transpose()?;
+        if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
+            return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
+        }
         Ok((workshop, perf_file))
     };
     let (workshop, mut perf_file) = open().map_err(|error| console.error(&error))?;
@@ -282,6 +285,11 @@ fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
 
 fn create(path: &Path) -> Result<std::fs::File> {
     std::fs::File::create(path).map_err(|error| Error::Job(format!("cannot write {}: {error}", path.display())))
+}
+
+/// The folder that a file lies in, where its path names one.
+fn folder_of(file: &Path) -> Option<&Path> {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty())
 }
 
 fn failed_to(what: &str, error: &std::io::Error) -> Error {
