@@ -11,6 +11,7 @@ mod dirty;
 mod disk_full;
 mod failure;
 mod jobs;
+mod listing;
 mod perf;
 mod processes;
 mod retry;

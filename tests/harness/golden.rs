@@ -22,16 +22,8 @@ pub fn check(name: &str, text: &str) {
     );
 }
 
-/// A text without what differs from run to run: the places of the scratch folder and of the build, times, run ids.
+/// A text without what differs from machine to machine: the places of the scratch folder and of the build.
 pub fn normal(text: &str, scratch: &Path) -> String {
     let text = text.replace(&scratch.display().to_string(), "SCRATCH");
-    let text = text.replace(&program::folder().display().to_string(), "BUILD");
-    text.lines().map(|line| without_time(line) + "\n").collect()
-}
-
-/// Log lines begin with a time: `2026-01-31 12:00:00 warn: …`.
-fn without_time(line: &str) -> String {
-    let shape: String =
-        line.chars().take(20).map(|letter| if letter.is_ascii_digit() { '9' } else { letter }).collect();
-    if shape == "9999-99-99 99:99:99 " { format!("TIME {}", &line[20..]) } else { line.to_string() }
+    text.replace(&program::folder().display().to_string(), "BUILD")
 }

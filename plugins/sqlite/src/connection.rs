@@ -114,9 +114,6 @@ impl Database {
     }
 
     fn prepare(&self, connection: &mut Connection, access: Access) -> rusqlite::Result<()> {
-        if access != Access::Read {
-            connection.pragma_update(None, "cache_size", -WRITE_CACHE_KIB)?;
-        }
         // A misspelt column in double quotes is an error, not a text.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         // As SQLite itself has it, and unlike the bundled build: a session statement can turn it on.
@@ -140,6 +137,10 @@ impl Database {
             waiting.pause(left.min(Duration::from_millis(1 << attempt.clamp(0, 6))));
             true
         }))?;
+        // After the handlers, since it looks into the file, which may be locked.
+        if access != Access::Read {
+            connection.pragma_update(None, "cache_size", -WRITE_CACHE_KIB)?;
+        }
         // The first look into the file: tells whether it is a database at all.
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
     }

@@ -33,7 +33,7 @@ fn a_call_that_heeds_the_wish_to_cancel_ends_with_the_job() {
             let scratch = Scratch::new();
             let run = scratch.run(&job).fails_with(1);
             assert_eq!(run.error(), "task 1 (split 1): faultyreader: next failed: the cause", "{at} {how}: {run}");
-            assert!(run.elapsed() < Duration::from_secs(4), "{at} {how} was not interrupted but left behind: {run}");
+            run.does_not_say(["ignores that the work was cancelled"]);
             assert_eq!(scratch.calls("writer abort_task"), scratch.calls("writer task_prepare"), "{at} {how}: {run}");
             assert_eq!(scratch.ids(), [0; 0], "{at} {how}: {run}");
         }

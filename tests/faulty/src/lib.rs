@@ -14,28 +14,24 @@ mod writer;
 const FAIL: Parameter = Parameter::optional(
     "fail",
     "object or list of objects",
-    "nothing fails",
+    "",
     "a fault: at (the call), after (so many records), how (error:KIND, panic, hang, hang_until_cancelled, \
      hang_until_interrupted, hang_after_cancelled, wait_for_file, go_on), message, retryable, split, times, counter, marker, file",
 );
-const JOURNAL: Parameter = Parameter::optional(
-    "journal",
-    "string",
-    "none",
-    "a file that gets a line for each call, in the order of the calls",
-);
-const LOG: Parameter = Parameter::optional("log", "string", "none", "a text that is logged at every level");
+const JOURNAL: Parameter =
+    Parameter::optional("journal", "string", "", "a file that gets a line for each call, in the order of the calls");
+const LOG: Parameter = Parameter::optional("log", "string", "", "a text that is logged at every level");
 const DIRTY_EVERY: Parameter =
     Parameter::optional("dirtyEvery", "number", "never", "every so many records one is reported as dirty");
-const PASSWORD: Parameter = Parameter::optional("password", "string", "none", "a secret: it has no other use");
-const TOKEN: Parameter = Parameter::optional("token", "string", "none", "a secret: it has no other use");
+const PASSWORD: Parameter = Parameter::optional("password", "string", "", "a secret: it has no other use");
+const TOKEN: Parameter = Parameter::optional("token", "string", "", "a secret: it has no other use");
 
 const READER: &[Parameter] = &[
     Parameter::optional("records", "number", "100", "records in each split"),
     Parameter::optional("splits", "number", "1", "how many splits there are"),
     Parameter::optional("batch", "number", "10", "records in a batch, whatever the engine asks for"),
     Parameter::optional("textBytes", "number", "8", "how long the text of a record is"),
-    Parameter::optional("longRecord", "number", "none", "the number of a record whose text is a hundred times as long"),
+    Parameter::optional("longRecord", "number", "", "the number of a record whose text is a hundred times as long"),
     Parameter::optional("markEvery", "number", "never", "so many records after which it gives a mark"),
     Parameter::optional("mark", "string", "flush", "the mark: flush or watermark"),
     Parameter::optional("idle", "boolean", "false", "whether it says `nothing yet` for ever instead of ending"),
@@ -51,12 +47,12 @@ const READER: &[Parameter] = &[
 ];
 
 const WRITER: &[Parameter] = &[
-    Parameter::optional("target", "string", "none", "a file that gets the ids of the records, one a line"),
+    Parameter::optional("target", "string", "", "a file that gets the ids of the records, one a line"),
     Parameter::optional("commit", "string", "task", "when they show: atomic, task or append"),
     Parameter::optional("maxOpenTasks", "number", "0", "how many tasks may be open at once; 0: any number"),
     Parameter::optional("idempotent", "boolean", "false", "whether it says that writing again does no harm"),
     Parameter::optional("lie", "number", "0", "how many records too many its report tells"),
-    Parameter::optional("plan", "list of strings", "none", "what it says it will do"),
+    Parameter::optional("plan", "list of strings", "", "what it says it will do"),
     DIRTY_EVERY,
     FAIL,
     JOURNAL,
