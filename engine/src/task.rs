@@ -97,7 +97,7 @@ pub struct Counts {
     pub added: u64,
     /// Records that transformers dropped.
     pub filtered: u64,
-    /// Records that were dropped because they had come before.
+    /// Records that were left out because they had come before, or were at the target already.
     pub duplicates: u64,
     pub dirty_at_reader: u64,
     pub dirty_at_transformers: u64,
@@ -114,7 +114,9 @@ impl Counts {
 
     /// Whether every record is accounted for: `read + added = written + filtered + duplicates + dirty`.
     pub fn add_up(&self) -> bool {
-        self.read + self.added == self.written + self.filtered + self.duplicates + self.dirty()
+        // Wider than the counts: a writer's report may hold any number.
+        let sum = |counts: &[u64]| counts.iter().map(|count| u128::from(*count)).sum::<u128>();
+        sum(&[self.read, self.added]) == sum(&[self.written, self.filtered, self.duplicates, self.dirty()])
     }
 
     pub fn add(&mut self, other: &Counts) {
@@ -288,7 +290,7 @@ impl<'a> Attempt<'a> {
             read_bytes: read.bytes,
             added: read.transformed.added,
             filtered: read.transformed.filtered,
-            duplicates: 0,
+            duplicates: written.report.as_ref().map_or(0, |report| report.duplicates),
             dirty_at_reader: read.dirty,
             dirty_at_transformers: read.transformed.dirty + read.oversized,
             dirty_at_writer: written.dirty,

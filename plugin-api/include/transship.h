@@ -508,6 +508,7 @@ typedef struct ts_writer_task_table {
      *
      * `report`: {"written": 500000, "bytes": 67108864, "detail": {...}}
      *     written: how many records the target accepted: dirty ones are not among them
+     *     duplicates: how many it had already, where the job says to leave such records out; may be left out
      *     bytes: how many bytes went to the target; 0 or left out: the engine takes the sum of n_bytes
      *     detail: any JSON, what the writer's commit and abort need; may be left out
      */

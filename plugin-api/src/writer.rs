@@ -145,6 +145,9 @@ pub struct TaskInfo {
 pub struct Report {
     /// Records that the target accepted.
     pub written: u64,
+    /// Records that the target had already and that the job said to leave out.
+    #[serde(default)]
+    pub duplicates: u64,
     /// Bytes that went to the target, where known; 0: the engine takes the bytes of the batches.
     #[serde(default)]
     pub bytes: u64,

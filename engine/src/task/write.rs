@@ -153,13 +153,20 @@ fn receive(receiver: &mut Receiver<Parcel>, taken: &mut Taken) -> Step<Option<Pa
 
 /// Takes a report only if it accounts for every record that the writer task was given.
 fn accept(mut report: Report, taken: &Taken, dirty: u64) -> Step<Report> {
-    let counts = Counts { read: taken.records, dirty_at_writer: dirty, written: report.written, ..Counts::default() };
+    let counts = Counts {
+        read: taken.records,
+        duplicates: report.duplicates,
+        dirty_at_writer: dirty,
+        written: report.written,
+        ..Counts::default()
+    };
     if !counts.add_up() {
         let message = format!(
-            "the writer was given {} records but reports {} written and {dirty} dirty: {} are not accounted for",
+            "the writer was given {} records but reports {} written, {} duplicates and {dirty} dirty: {} are not accounted for",
             taken.records,
             report.written,
-            i128::from(taken.records) - i128::from(report.written) - i128::from(dirty)
+            report.duplicates,
+            i128::from(taken.records) - i128::from(report.written) - i128::from(report.duplicates) - i128::from(dirty)
         );
         return Err(Failure::new(Kind::Internal, message));
     }

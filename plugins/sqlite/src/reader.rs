@@ -14,7 +14,7 @@ use arrow_schema::SchemaRef;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use transship_plugin_api::{Error, HostRef, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
+use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
 
 use crate::config::{ReaderConfig, Source, What, nearest};
 use crate::connection::{Access, Database, Stop};
@@ -286,7 +286,7 @@ fn open<'a>(config: &ReaderConfig, databases: &'a mut [Option<Open>], index: usi
                     *slot = Some(Open { database, connection });
                     break;
                 }
-                Err(error) if error.kind() == transship_plugin_api::Kind::Cancelled => return Err(error),
+                Err(error) if error.kind() == Kind::Cancelled => return Err(error),
                 Err(error) => {
                     problem.get_or_insert(error);
                 }

@@ -54,11 +54,11 @@ impl Writer for SqliteWriter {
             Some(Columns::All) => "all columns".into(),
             None => "the reader's columns".into(),
         };
-        let mode = match mode {
-            WriteMode::Insert => "INSERT",
-            WriteMode::InsertOrIgnore => "INSERT OR IGNORE",
-            WriteMode::Replace => "INSERT OR REPLACE",
-            WriteMode::Update(_) => "INSERT … ON CONFLICT DO UPDATE",
+        let (verb, conflict) = match mode {
+            WriteMode::Insert => ("INSERT", ""),
+            WriteMode::InsertOrIgnore => ("INSERT", " ON CONFLICT DO NOTHING"),
+            WriteMode::Replace => ("INSERT OR REPLACE", ""),
+            WriteMode::Update(_) => ("INSERT", " ON CONFLICT DO UPDATE"),
         };
         let with_table = |statement: &String| statement.replace("@table", table);
         let mut lines = vec![format!("open {}", path.display())];
@@ -66,7 +66,7 @@ impl Writer for SqliteWriter {
             lines.push(format!("CREATE TABLE IF NOT EXISTS {table}, with the reader's columns"));
         }
         lines.extend(pre_sql.iter().map(with_table));
-        lines.push(format!("{mode} INTO {table} ({columns}), one transaction for each task"));
+        lines.push(format!("{verb} INTO {table} ({columns}){conflict}, one transaction for each task"));
         lines.extend(post_sql.iter().map(with_table));
         lines
     }

@@ -40,7 +40,7 @@ impl SharedFile {
 
     /// What an attempt says of its part.
     pub(crate) fn report(part: &Path, written: u64, bytes: u64) -> Report {
-        Report { written, bytes, detail: serde_json::json!({ PART: part }) }
+        Report { written, bytes, detail: serde_json::json!({ PART: part }), ..Report::default() }
     }
 
     /// Puts the parts together under the file's name, in place of what was there. Done once, it does nothing more.

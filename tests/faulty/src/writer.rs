@@ -223,7 +223,7 @@ impl WriterTask for FaultyWriterTask {
             }
             _ => {}
         }
-        Ok(Report { written: self.written.saturating_add_signed(self.config.lie), bytes: 0, detail })
+        Ok(Report { written: self.written.saturating_add_signed(self.config.lie), detail, ..Report::default() })
     }
 
     fn abort(&mut self) -> Result<()> {

@@ -214,7 +214,7 @@ impl WriterTask for EchoWriterTask {
     }
 
     fn commit(&mut self) -> Result<Report> {
-        Ok(Report { written: self.written, bytes: 1 << 60, detail: json!({ "files": ["a", "b"] }) })
+        Ok(Report { written: self.written, duplicates: 3, bytes: 1 << 60, detail: json!({ "files": ["a", "b"] }) })
     }
 
     fn abort(&mut self) -> Result<()> {

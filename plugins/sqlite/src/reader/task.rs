@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use arrow_schema::SchemaRef;
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, never};
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::Connection;
 use transship_plugin_api::{Batch, CancelHandle, Error, HostRef, Item, ReadOptions, ReaderTask, Result};
 
@@ -17,10 +17,19 @@ use crate::connection::{Access, Database, Stop};
 
 /// One attempt at reading a split.
 pub(super) struct SqliteReaderTask {
-    reading: Option<Reading>,
+    progress: Progress,
     stop: Stop,
-    batches: Receiver<Result<Batch>>,
-    thread: Option<JoinHandle<()>>,
+}
+
+enum Progress {
+    New(Box<Reading>),
+    Running {
+        batches: Receiver<Result<Batch>>,
+        thread: JoinHandle<()>,
+    },
+    Ended,
+    /// Nothing more is known of the rows: this must never be taken for their end.
+    Failed,
 }
 
 /// All that the reading thread needs.
@@ -38,22 +47,24 @@ pub(super) struct Reading {
 impl SqliteReaderTask {
     pub(super) fn new(reading: Reading) -> SqliteReaderTask {
         let stop = reading.database.stop.clone();
-        SqliteReaderTask { reading: Some(reading), stop, batches: never(), thread: None }
+        SqliteReaderTask { progress: Progress::New(Box::new(reading)), stop }
     }
 
-    /// Why there are no more batches: the thread has reached the end, or it has panicked.
+    /// Waits for the thread, which has nothing more to give; then all rows have been read, unless it has panicked.
     fn end(&mut self) -> Result<Item> {
-        self.batches = never();
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Err(_)) => Err(Error::internal("the thread that reads the split panicked")),
-            _ => Ok(Item::End),
+        if let Progress::Running { thread, .. } = std::mem::replace(&mut self.progress, Progress::Failed) {
+            thread.join().map_err(|_| Error::internal("the thread that reads the split panicked"))?;
         }
+        self.progress = Progress::Ended;
+        Ok(Item::End)
     }
 }
 
 impl ReaderTask for SqliteReaderTask {
     fn prepare(&mut self) -> Result<SchemaRef> {
-        let reading = self.reading.take().ok_or_else(|| Error::internal("a reader task was prepared twice"))?;
+        let Progress::New(reading) = std::mem::replace(&mut self.progress, Progress::Failed) else {
+            return Err(Error::internal("a reader task was prepared twice"));
+        };
         let schema = reading.schema.clone();
         let connection = reading.database.open(Access::Read)?;
         let found = columns_of(&reading.database, &connection, &reading.select, None)?.len();
@@ -62,20 +73,29 @@ impl ReaderTask for SqliteReaderTask {
             let problem = format!("{path}: {} has {found} columns now, and had {known} at the start", reading.label);
             return Err(Error::schema(problem));
         }
-        let (sender, receiver) = bounded(0);
+        let (sender, batches) = bounded(0);
         let thread = Builder::new().name("sqlite reader".into()).spawn(move || reading.run(connection, &sender));
-        self.thread =
-            Some(thread.map_err(|error| Error::from(error).context("starting the thread that reads a split"))?);
-        self.batches = receiver;
+        let thread = thread.map_err(|error| Error::from(error).context("starting the thread that reads a split"))?;
+        self.progress = Progress::Running { batches, thread };
         Ok(schema)
     }
 
     fn next(&mut self, timeout: Duration) -> Result<Item> {
-        if self.thread.is_none() {
-            return Ok(Item::End);
-        }
-        match self.batches.recv_timeout(timeout) {
-            Ok(batch) => batch.map(Item::Batch),
+        let batches = match &self.progress {
+            Progress::Running { batches, .. } => batches,
+            Progress::Ended => return Ok(Item::End),
+            Progress::New(_) | Progress::Failed => {
+                return Err(Error::internal("records were asked of a reader task that is not prepared, or has failed"));
+            }
+        };
+        match batches.recv_timeout(timeout) {
+            Ok(Ok(batch)) => Ok(Item::Batch(batch)),
+            Ok(Err(error)) => {
+                // The thread ends with its error: nothing is left to wait for.
+                self.end()?;
+                self.progress = Progress::Failed;
+                Err(error)
+            }
             Err(RecvTimeoutError::Timeout) => Ok(Item::Idle),
             Err(RecvTimeoutError::Disconnected) => self.end(),
         }
@@ -89,8 +109,9 @@ impl ReaderTask for SqliteReaderTask {
 impl Drop for SqliteReaderTask {
     fn drop(&mut self) {
         self.stop.stop();
-        self.batches = never();
-        if let Some(thread) = self.thread.take() {
+        if let Progress::Running { batches, thread } = std::mem::replace(&mut self.progress, Progress::Failed) {
+            // A thread with a batch in hand sees that nobody will take it.
+            drop(batches);
             // A panic has been logged by the panic hook, and there is nobody left to tell.
             let _ = thread.join();
         }

@@ -81,9 +81,9 @@ proptest! {
         channels in 1u32..=64,
     ) {
         let place = Place::with("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)");
-        let connection = place.connection();
-        for (number, rowid) in rowids.iter().enumerate() {
-            connection.execute("INSERT INTO t VALUES (?, ?)", params![rowid, number as i64]).unwrap();
+        let rows: Vec<_> = rowids.iter().enumerate().map(|(number, rowid)| format!("({rowid}, {number})")).collect();
+        if !rows.is_empty() {
+            place.connection().execute_batch(&format!("INSERT INTO t VALUES {}", rows.join(", "))).unwrap();
         }
         let parameter = place.parameter(json!({"table": "t", "column": ["n"], "splitPk": "id", "splitFactor": 1}));
         let all: Vec<_> = (0..rowids.len() as u64).collect();

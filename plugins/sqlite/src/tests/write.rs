@@ -214,15 +214,24 @@ fn write_modes_decide_what_happens_to_a_key_that_is_there() {
         let parameter = json!({"table": "t", "column": ["id", "name"], "writeMode": mode});
         let written = write(place.parameter(parameter), vec![records(rows)]).unwrap();
         let rows = place.one("SELECT group_concat(concat_ws('/', id, name, kept), ' ') FROM t");
-        (rows, written.report.written, written.dirty.into_iter().map(|dirty| dirty.cause).collect::<Vec<_>>())
+        let dirty: Vec<_> = written.dirty.into_iter().map(|dirty| dirty.cause).collect();
+        (rows, written.report.written, written.report.duplicates, dirty)
     };
     let rows = [(Some(1), Some("new")), (Some(2), Some("b")), (Some(2), Some("c"))];
-    assert_eq!(result("replace", &rows), ("1/new 2/c".into(), 3, vec![]));
-    assert_eq!(result("update", &rows), ("1/new/k 2/c".into(), 3, vec![]));
-    let (ignored, written, causes) = result("insert ignore", &rows);
-    assert_eq!((ignored.as_str(), written, causes.len()), ("1/old/k 2/b", 1, 2));
-    assert!(causes[0].starts_with("ignored: SQLite kept the row that is there"), "{causes:?}");
+    assert_eq!(result("replace", &rows), ("1/new 2/c".into(), 3, 0, vec![]));
+    assert_eq!(result("update", &rows), ("1/new/k 2/c".into(), 3, 0, vec![]));
+    assert_eq!(result("insert ignore", &rows), ("1/old/k 2/b".into(), 1, 2, vec![]));
     assert_eq!(result("insert", &rows).1, 1);
+}
+
+#[test]
+fn insert_or_ignore_leaves_out_duplicates_and_nothing_else() {
+    let place =
+        Place::with("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL); INSERT INTO t VALUES (1, 'x');");
+    let parameter = json!({"table": "t", "column": ["*"], "writeMode": "insert or ignore"});
+    let written = write(place.parameter(parameter), vec![records(&[(Some(1), Some("y")), (Some(2), None)])]).unwrap();
+    assert_eq!((written.report.written, written.report.duplicates), (0, 1));
+    assert_eq!(written.dirty[0].cause, "NOT NULL constraint failed: t.name");
 }
 
 #[test]
@@ -436,7 +445,7 @@ fn the_plan_lists_what_will_be_done() {
             "open shop.db",
             "CREATE TABLE IF NOT EXISTS orders, with the reader's columns",
             "delete from orders",
-            "INSERT … ON CONFLICT DO UPDATE INTO orders (the reader's columns), one transaction for each task",
+            "INSERT INTO orders (the reader's columns) ON CONFLICT DO UPDATE, one transaction for each task",
             "analyze",
         ]
     );

@@ -19,6 +19,8 @@ pub(super) struct Insert {
     pub(super) strict: bool,
     /// The table, for messages.
     pub(super) table: String,
+    /// Whether a record whose key is there already is a duplicate that is left out.
+    pub(super) skips_duplicates: bool,
 }
 
 impl Insert {
@@ -34,12 +36,18 @@ impl Insert {
             return Err(Error::unsupported(problem));
         }
         let columns = columns(config, database, table, schema)?;
-        let sql = format!("INSERT{} INTO {} {}", conflict_word(&config.mode), table.sql(), places(&columns));
+        let (table_name, places) = (table.sql(), places(&columns));
         let sql = match &config.mode {
-            WriteMode::Update(keys) => format!("{sql} {}", upsert(database, table, &columns, keys.as_deref())?),
-            _ => sql,
+            WriteMode::Insert => format!("INSERT INTO {table_name} {places}"),
+            WriteMode::Replace => format!("INSERT OR REPLACE INTO {table_name} {places}"),
+            // Not OR IGNORE: that leaves out records that break NOT NULL or CHECK as well.
+            WriteMode::InsertOrIgnore => format!("INSERT INTO {table_name} {places} ON CONFLICT DO NOTHING"),
+            WriteMode::Update(keys) => {
+                format!("INSERT INTO {table_name} {places} {}", upsert(database, table, &columns, keys.as_deref())?)
+            }
         };
-        Ok(Insert { sql, columns, strict: table.strict, table: table.name().into() })
+        let skips_duplicates = matches!(config.mode, WriteMode::InsertOrIgnore);
+        Ok(Insert { sql, columns, strict: table.strict, table: table.name().into(), skips_duplicates })
     }
 
     /// Refuses records with another number of columns than the statement fills.
@@ -103,14 +111,6 @@ fn columns(config: &WriterConfig, database: &Database, table: &Table, schema: Op
         columns.push(column.clone());
     }
     Ok(columns)
-}
-
-fn conflict_word(mode: &WriteMode) -> &'static str {
-    match mode {
-        WriteMode::Insert | WriteMode::Update(_) => "",
-        WriteMode::InsertOrIgnore => " OR IGNORE",
-        WriteMode::Replace => " OR REPLACE",
-    }
 }
 
 fn places(columns: &[Column]) -> String {

@@ -19,6 +19,9 @@ use crate::connection::{Access, Database, words};
 /// Records written between two looks at whether to stop.
 const RECORDS_BETWEEN_LOOKS: usize = 1024;
 
+/// The cause of a record that SQLite took without an error and did not write.
+const LEFT_OUT: &str = "ignored: SQLite kept the row that is there, or a trigger left the record out";
+
 /// One attempt at writing.
 pub(super) struct SqliteWriterTask {
     pub(super) database: Database,
@@ -33,6 +36,8 @@ pub(super) struct SqliteWriterTask {
 
 /// Why a record is not in the table.
 enum Refusal {
+    /// Its key is there already, and the job said to leave such records out.
+    Duplicate,
     /// The record is at fault.
     Dirty { column: Option<usize>, cause: Cause },
     /// The attempt is over.
@@ -83,12 +88,8 @@ impl SqliteWriterTask {
             return Err(Refusal::Failed(self.database.locked(format_args!("writing into {}", self.insert.table))));
         }
         match executed {
-            Ok(0) => Err(Refusal::Dirty {
-                column: None,
-                cause: "ignored: SQLite kept the row that is there, or a trigger \
-                 left the record out"
-                    .into(),
-            }),
+            Ok(0) if self.insert.skips_duplicates => Err(Refusal::Duplicate),
+            Ok(0) => Err(Refusal::Dirty { column: None, cause: LEFT_OUT.into() }),
             Ok(_) => Ok(()),
             Err(error) => Err(self.refusal(connection, error)),
         }
@@ -145,13 +146,14 @@ impl WriterTask for SqliteWriterTask {
         let statement = connection.prepare_cached(&self.insert.sql);
         let mut statement =
             statement.map_err(|error| self.database.failed(format_args!("\"{}\"", self.insert.sql), error))?;
-        let (mut written, mut scratch) = (0, String::new());
+        let (mut written, mut duplicates, mut scratch) = (0, 0, String::new());
         for (row, values) in Rows::new(&records).iter().enumerate() {
             if row % RECORDS_BETWEEN_LOOKS == 0 && self.database.stop.is_stopped() {
                 return Err(Error::cancelled());
             }
             match self.write_record(connection, &mut statement, values.values(), &mut scratch) {
                 Ok(()) => written += 1,
+                Err(Refusal::Duplicate) => duplicates += 1,
                 Err(Refusal::Dirty { column, cause }) => {
                     self.report_dirty(&records, row, origin.position(row), column, &cause)?;
                 }
@@ -160,6 +162,7 @@ impl WriterTask for SqliteWriterTask {
         }
         drop(statement);
         self.report.written += written;
+        self.report.duplicates += duplicates;
         self.report.bytes += bytes as u64;
         Ok(())
     }
