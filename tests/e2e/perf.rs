@@ -1,7 +1,7 @@
 //! Perf records and the summary: each phase of each task is told with DataX's names, and the figures add up.
 
 use transship_tests::records::{json_lines, number, text};
-use transship_tests::{Finished, Scratch, Value, faulty, faulty_transformer, json};
+use transship_tests::{Finished, Job, Scratch, Value, faulty, faulty_transformer, json, plugin};
 
 const TASK_PHASES: [&str; 13] = [
     "TASK_TOTAL",
@@ -196,4 +196,23 @@ fn a_quiet_run_prints_nothing_but_errors() {
     scratch.job("bad.json", &faulty(json!({ "fail": { "at": "next", "how": "error:io" } }), json!({})));
     let run = scratch.transship(["run", "bad.json", "--quiet"]).run().fails_with(1);
     assert_eq!(run.stderr, "error: task 0 (split 0): faultyreader: next failed: as it was told to\n");
+}
+
+#[test]
+fn records_that_are_at_the_target_already_are_duplicates_and_no_errors() {
+    let scratch = Scratch::new();
+    let database = rusqlite::Connection::open(scratch.path("out.db")).unwrap();
+    database.execute_batch("create table ids (id integer primary key); insert into ids values (2), (3)").unwrap();
+    scratch.write("ids.csv", "1\n2\n3\n4\n");
+    let column = json!([{ "index": 0, "type": "long", "name": "id" }]);
+    let reader = plugin("txtfilereader", json!({ "path": "ids.csv", "column": column }));
+    let writer = plugin(
+        "sqlitewriter",
+        json!({ "path": "out.db", "table": "ids", "column": ["*"], "writeMode": "insert or ignore" }),
+    );
+    scratch.job("job.json", &Job::new(reader, writer).with("job.setting.errorLimit.record", 0));
+    let run = scratch.transship(["run", "job.json", "--json"]).run().succeeds();
+    let counts = &run.summary()["counts"];
+    assert_eq!((number(counts, "/written"), number(counts, "/duplicates"), number(counts, "/read")), (2, 2, 4));
+    run.says(["read 4 + added 0 = written 2 + filtered 0 + duplicates 2 + dirty 0"]);
 }
