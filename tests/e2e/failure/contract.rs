@@ -86,7 +86,10 @@ const WRITER: [(&str, &str); 17] = [
     ("report_not_utf8", "report"),
     ("report_without_number", "written"),
     ("report_negative", "-10"),
-    ("report_too_many", "was given 10 records but reports 11 written, 0 duplicates and 0 dirty: -1 are not accounted for"),
+    (
+        "report_too_many",
+        "was given 10 records but reports 11 written, 0 duplicates and 0 dirty: -1 are not accounted for",
+    ),
     ("report_too_few", "was given 10 records but reports 9 written, 0 duplicates and 0 dirty: 1 are not accounted for"),
     ("report_enormous", "are not accounted for"),
 ];

@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::fixtures::{Memory, records, schema, some_host};
 use crate::batch::{Batch, Origin};

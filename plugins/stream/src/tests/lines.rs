@@ -101,10 +101,7 @@ fn dates_and_times_show_a_fraction_only_where_there_is_one() {
         Arc::new(Date32Array::from(vec![19_782])),
         Arc::new(Time64MicrosecondArray::from(vec![86_399_999_999])),
     ];
-    assert_eq!(
-        lines(",", columns),
-        "2024-02-29 13:04:05.6789,2024-02-29 13:04:05.6789,2024-02-29,23:59:59.999999\n"
-    );
+    assert_eq!(lines(",", columns), "2024-02-29 13:04:05.6789,2024-02-29 13:04:05.6789,2024-02-29,23:59:59.999999\n");
     let whole: Vec<ArrayRef> = vec![Arc::new(TimestampMicrosecondArray::from(vec![-1_000_000]))];
     assert_eq!(lines(",", whole), "1969-12-31 23:59:59\n");
 }
