@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
@@ -18,6 +18,7 @@ pub struct Dirty {
     /// A plugin's own words may hold one; the record itself is data, and is kept as it is so that it can be replayed.
     secrets: Secrets,
     count: AtomicU64,
+    over: AtomicBool,
     path: PathBuf,
     file: Mutex<Option<File>>,
 }
@@ -81,7 +82,7 @@ enum Fragment<'a> {
 impl Dirty {
     /// No dirty record yet. More than `limit` of them are over it; the file is made when the first arrives.
     pub fn new(limit: Option<u64>, path: PathBuf, secrets: Secrets) -> Dirty {
-        Dirty { limit, secrets, count: AtomicU64::new(0), path, file: Mutex::new(None) }
+        Dirty { limit, secrets, count: AtomicU64::new(0), over: AtomicBool::new(false), path, file: Mutex::new(None) }
     }
 
     /// Counts a record and appends it to the file. One system call a record: a killed process loses none.
@@ -112,7 +113,11 @@ impl Dirty {
             }
         }
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
-        Ok(if self.limit.is_some_and(|limit| count > limit) { Verdict::OverLimit } else { Verdict::Kept })
+        if self.limit.is_none_or(|limit| count <= limit) {
+            return Ok(Verdict::Kept);
+        }
+        self.over.store(true, Ordering::Relaxed);
+        Ok(Verdict::OverLimit)
     }
 
     /// Takes back what an attempt that is tried again had counted; its lines stay, with the attempt's number.
@@ -125,9 +130,9 @@ impl Dirty {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// The limit in records.
-    pub fn limit(&self) -> Option<u64> {
-        self.limit
+    /// Whether the limit was exceeded at any time.
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
     }
 
     /// The file, once it exists: other processes of the run append to it as well.

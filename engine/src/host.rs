@@ -23,8 +23,6 @@ pub struct TaskHost {
     pub side: Side,
     pub plugin: String,
     pub cancel: Cancel,
-    /// The job's: once its limit is exceeded, every task ends.
-    pub job_cancel: Cancel,
     pub dirty: Arc<Dirty>,
     /// The dirty records of this side of this attempt.
     pub count: AtomicU64,
@@ -71,14 +69,12 @@ impl Host for TaskHost {
         self.count.fetch_add(1, Ordering::Relaxed);
         match verdict {
             Verdict::Kept => Ok(()),
-            Verdict::OverLimit => {
-                self.job_cancel.cancel();
-                Err(Error::cancelled())
-            }
+            // The job is cancelled when the plugin has returned: a cancel handle must not be called from inside its own call.
+            Verdict::OverLimit => Err(Error::cancelled()),
         }
     }
 
     fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled()
+        self.cancel.is_cancelled() || self.dirty.is_over()
     }
 }

@@ -21,13 +21,15 @@ use crate::gate::Gate;
 use crate::host::JobHost;
 use crate::load::{Loader, Role, described};
 use crate::perf::{Perf, Phase, Watch};
-use crate::plan::{self, Machine, Plan, Prepared, TaskSpec};
+use crate::plan::{self, Machine, Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::schedule::{self, Source};
 use crate::secrets::Secrets;
 use crate::targets::Targets;
-use crate::task::{self, Counts, Line, TaskReport};
+use crate::task::{Counts, Line, TaskReport};
 use crate::throttle::Throttle;
+
+mod processes;
 
 /// What a job needs from its surroundings.
 pub struct Surroundings<'a> {
@@ -55,6 +57,7 @@ pub struct Summary {
     pub commit_class: CommitClass,
     pub channels: u32,
     pub outcome: Outcome,
+    pub committed: Committed,
     /// The sum over committed tasks.
     pub counts: Counts,
     /// The sum over aborted attempts.
@@ -78,6 +81,16 @@ pub enum Outcome {
     Cancelled,
 }
 
+/// Whether the writer's commit has made records visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Committed {
+    No,
+    /// It was begun and failed.
+    Unknown,
+    Yes,
+}
+
 /// A job whose reader and writer are made and whose plan is known. Nothing was connected to yet.
 pub struct Job<'a> {
     file: &'a JobFile,
@@ -89,6 +102,7 @@ pub struct Job<'a> {
     moving: Duration,
     /// Whether the writer may have changed its target: before that there is nothing to abort.
     target_touched: bool,
+    committed: Committed,
 }
 
 /// Which entry of `job.content` runs.
@@ -108,9 +122,9 @@ impl<'a> Job<'a> {
         let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
         let loader = surroundings.loader;
 
-        let reader_plugin = loader.load(&content.reader, Role::Reader)?;
-        let writer_plugin = loader.load(&content.writer, Role::Writer)?;
-        let transformers = load_transformers(loader, &content.transformers, &host, file)?;
+        let reader_plugin = calls.call("init", || loader.load(&content.reader, Role::Reader))?;
+        let writer_plugin = calls.call("init", || loader.load(&content.writer, Role::Writer))?;
+        let transformers = load_transformers(loader, &content.transformers, &host, file, &calls)?;
         warn_of_unknown_keys(&reader_plugin, Role::Reader, &content.reader);
         warn_of_unknown_keys(&writer_plugin, Role::Writer, &content.writer);
 
@@ -144,7 +158,17 @@ impl<'a> Job<'a> {
         };
         let mut perf = Perf::default();
         perf.end(Phase::JobInit, watch);
-        Ok(Job { file, surroundings, line, calls, perf, started, moving: Duration::ZERO, target_touched: false })
+        Ok(Job {
+            file,
+            surroundings,
+            line,
+            calls,
+            perf,
+            started,
+            moving: Duration::ZERO,
+            target_touched: false,
+            committed: Committed::No,
+        })
     }
 
     pub fn plan(&self) -> &Plan {
@@ -194,59 +218,6 @@ impl<'a> Job<'a> {
         self.summary(tasks.reports, outcome)
     }
 
-    /// Prepares reader and writer and finds all splits: the run as a value, for tasks in other processes.
-    ///
-    /// # Errors
-    /// When either fails; the writer is told to abort.
-    pub fn prepare_for_others(mut self) -> Result<Prepared, Failure> {
-        let prepared = self.prepare().and_then(|(reader_state, writer_state)| {
-            let (tasks, _) = self.tasks(usize::MAX)?;
-            let (run, plan) = (self.line.run.clone(), self.line.plan.clone());
-            Ok(Prepared { run, content: CONTENT, reader_state, writer_state, plan, tasks })
-        });
-        if prepared.is_err() {
-            self.abort(&[]);
-        }
-        prepared
-    }
-
-    /// Runs one task of a run that another process has prepared.
-    ///
-    /// # Errors
-    /// When reader or writer cannot take up what was prepared. What the task itself met is in its report.
-    pub fn run_task(mut self, prepared: &Prepared, task: &TaskSpec) -> Result<TaskReport, Failure> {
-        self.line.plan = prepared.plan.clone();
-        self.attach(prepared)?;
-        let reader = &self.line.reader_name;
-        self.calls
-            .call("attach", || self.line.reader().attach(&prepared.reader_state))
-            .map_err(|error| Failure::of(&error, reader))?;
-        Ok(task::run(&self.line, task))
-    }
-
-    /// Commits, or aborts, a run whose tasks have run in other processes.
-    ///
-    /// # Errors
-    /// When the reports are not one for each task of this run, or the writer cannot take up what was prepared. All else is in
-    /// the summary.
-    pub fn finish_for_others(mut self, prepared: &Prepared, reports: Vec<TaskReport>) -> Result<Summary> {
-        one_report_each(prepared, &reports)?;
-        self.attach(prepared)?;
-        let failure = reports.iter().find_map(|report| report.failure.clone());
-        let outcome = self.complete(failure, &reports);
-        Ok(self.summary(reports, outcome))
-    }
-
-    fn attach(&mut self, prepared: &Prepared) -> Result<(), Failure> {
-        self.line.run = prepared.run.clone();
-        self.line.dirty = Arc::new(dirty(self.file, self.surroundings, &prepared.run));
-        self.calls
-            .call("attach", || self.line.writer().attach(&prepared.writer_state))
-            .map_err(|error| Failure::of(&error, &self.line.writer_name))?;
-        self.target_touched = true;
-        Ok(())
-    }
-
     fn prepare(&mut self) -> Result<(Value, Value), Failure> {
         let watch = Watch::start();
         let reader_name = self.line.reader_name.clone();
@@ -254,6 +225,9 @@ impl<'a> Job<'a> {
         let reader_state = self.calls.call("prepare", || self.line.reader().prepare()).map_err(reader_failed)?;
         let schema = self.calls.call("schema", || self.line.reader().schema()).map_err(reader_failed)?;
         let schema = schema.map(|schema| self.behind_transformers(schema)).transpose()?;
+        if self.line.cancel.is_cancelled() {
+            return Err(Failure::new(Kind::Cancelled, "cancelled"));
+        }
         self.target_touched = true;
         let writer_state = self
             .calls
@@ -267,10 +241,9 @@ impl<'a> Job<'a> {
     fn behind_transformers(&self, mut schema: SchemaRef) -> Result<SchemaRef, Failure> {
         let host: HostRef = Arc::new(JobHost { cancel: self.line.cancel.clone() });
         for (plugin, component) in &self.line.transformers {
-            schema = plugin
-                .transformer(&component.name, &component.parameter, host.clone())
-                .and_then(|mut transformer| transformer.schema(schema))
-                .map_err(|error| Failure::of(&error, &component.name))?;
+            let make = || plugin.transformer(&component.name, &component.parameter, host.clone());
+            let answer = self.calls.call("transform", || make().and_then(|mut transformer| transformer.schema(schema)));
+            schema = answer.map_err(|error| Failure::of(&error, &component.name))?;
         }
         Ok(schema)
     }
@@ -304,7 +277,8 @@ impl<'a> Job<'a> {
     /// Why work was given up, where nothing has failed.
     fn stopped(&self, echo: Failure, reports: &[TaskReport]) -> Outcome {
         let counts = sum(reports.iter().flat_map(|report| [&report.counts, &report.aborted]));
-        match self.over_the_limit(&counts) {
+        let tripped = self.line.dirty.is_over().then(|| self.over_the_limit(&counts)).flatten();
+        match tripped {
             Some(message) => Outcome::DirtyLimit(message),
             None if self.surroundings.cancel.is_cancelled() => Outcome::Cancelled,
             None => Outcome::Failed(echo),
@@ -317,11 +291,10 @@ impl<'a> Job<'a> {
         if self.line.cancel.is_cancelled() {
             return Some(self.stopped(Failure::new(Kind::Cancelled, "cancelled"), reports));
         }
-        if !counts.add_up() {
-            return Some(Outcome::Failed(Failure::new(
-                Kind::Internal,
-                format!("the records do not add up: {counts:?}"),
-            )));
+        // Each for itself: what one task has too many must not make up for what another has lost.
+        if let Some(report) = reports.iter().find(|report| !report.counts.add_up()) {
+            let message = format!("the records of task {} do not add up: {:?}", report.number, report.counts);
+            return Some(Outcome::Failed(Failure::new(Kind::Internal, message)));
         }
         self.over_the_limit(&counts).map(Outcome::DirtyLimit)
     }
@@ -346,7 +319,11 @@ impl<'a> Job<'a> {
 
     fn commit(&mut self, reports: &[Report]) -> Result<(), Failure> {
         let watch = Watch::start();
+        self.committed = Committed::Unknown;
         let result = self.calls.call("commit", || self.line.writer().commit(reports));
+        if result.is_ok() {
+            self.committed = Committed::Yes;
+        }
         self.perf.end(Phase::JobCommit, watch);
         result.map_err(|error| Failure::of(&error, &self.line.writer_name).within("commit"))
     }
@@ -378,7 +355,7 @@ impl<'a> Job<'a> {
     fn summary(self, tasks: Vec<TaskReport>, outcome: Outcome) -> Summary {
         let counts = sum(tasks.iter().map(|report| &report.counts));
         let aborted = sum(tasks.iter().map(|report| &report.aborted));
-        let Job { line, calls, mut perf, started, moving, .. } = self;
+        let Job { line, calls, mut perf, started, moving, committed, .. } = self;
         let mut summary = Summary {
             job: line.run.job.clone(),
             run: line.run.id.clone(),
@@ -390,6 +367,7 @@ impl<'a> Job<'a> {
             commit_class: line.writer_info.commit,
             channels: line.plan.channels,
             outcome,
+            committed,
             counts,
             aborted,
             tasks,
@@ -406,25 +384,6 @@ impl<'a> Job<'a> {
         summary.perf = perf;
         summary
     }
-}
-
-fn one_report_each(prepared: &Prepared, reports: &[TaskReport]) -> Result<()> {
-    let refuse = |message: String| Err(Error::Job(message));
-    for report in reports {
-        if !prepared.tasks.iter().any(|task| task.id == report.task) {
-            return refuse(format!("the report of task {} ({}) is not of this run", report.number, report.split));
-        }
-    }
-    for task in &prepared.tasks {
-        match reports.iter().filter(|report| report.task == task.id).count() {
-            1 => {}
-            0 => return refuse(format!("there is no report of task {} ({})", task.number, task.split.label)),
-            several => {
-                return refuse(format!("there are {several} reports of task {} ({})", task.number, task.split.label));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn into_inner<T>(mutex: Mutex<T>) -> T {
@@ -450,13 +409,14 @@ fn load_transformers<'a>(
     components: &'a [Component],
     host: &HostRef,
     file: &JobFile,
+    calls: &CallLine,
 ) -> Result<Vec<(LoadedPlugin, &'a Component)>> {
     let load = |component: &'a Component| {
-        let plugin = loader.load(component, Role::Transformer)?;
+        let plugin = calls.call("init", || loader.load(component, Role::Transformer))?;
         warn_of_unknown_keys(&plugin, Role::Transformer, component);
         // Made once here only to learn whether it can be made: each task makes its own.
-        plugin
-            .transformer(&component.name, &component.parameter, host.clone())
+        calls
+            .call("init", || plugin.transformer(&component.name, &component.parameter, host.clone()).map(drop))
             .map_err(|error| refused(file, component, &error))?;
         Ok((plugin, component))
     };

@@ -102,7 +102,7 @@ pub fn plan(setting: &Setting, machine: Machine) -> Plan {
         max_record_bytes: MAX_RECORD_BYTES,
         memory_bytes: machine
             .memory_bytes
-            .max(transport.capacity_bytes.map_or(0, |bytes| bytes as usize * channels as usize)),
+            .max(transport.capacity_bytes.map_or(0, |bytes| (bytes as usize).saturating_mul(channels as usize))),
         bytes_per_second,
         records_per_second,
         max_attempts: setting.retry.max_attempts.unwrap_or(1).max(1),

@@ -3,6 +3,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Scope;
 use std::time::Duration;
 
 use transship_plugin_api::{Kind, Split, SplitRequest};
@@ -44,7 +45,11 @@ impl<'a> Source<'a> {
     /// When the reader cannot say which splits there are.
     pub fn next(&self) -> Result<Option<TaskSpec>, Failure> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.ready.is_empty() && !state.exhausted && !self.line.cancel.is_cancelled() {
+        if self.line.cancel.is_cancelled() {
+            // Not the end: a list that stops here would be taken for the whole.
+            return Err(Failure::new(Kind::Cancelled, "cancelled"));
+        }
+        if state.ready.is_empty() && !state.exhausted {
             let watch = Watch::start();
             let splits = self.ask();
             state.time += watch.elapsed();
@@ -96,53 +101,68 @@ pub struct Tasks {
 
 /// Runs tasks until there are no more or one has failed; then the others are cancelled.
 pub fn run(line: &Line<'_>, source: &Source<'_>) -> Tasks {
-    let done = Mutex::new(Tasks { reports: Vec::new(), failure: None });
-    std::thread::scope(|scope| {
-        for worker in 0..line.plan.channels {
-            let work = || work(line, source, &done);
-            let started = std::thread::Builder::new().name(format!("channel-{worker}")).spawn_scoped(scope, work);
-            if let Err(error) = started {
-                // One thread is enough to run them all.
-                if worker == 0 {
-                    let message = format!("cannot start a thread: {error}");
-                    note(&done, Failure::new(Kind::Internal, message), line);
-                } else {
-                    log::warn!(
-                        "only {worker} of {} channels run: cannot start another thread: {error}",
-                        line.plan.channels
-                    );
-                }
-                break;
-            }
-        }
-    });
-    let mut tasks = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let work = Work { line, source, done: Mutex::new(Tasks { reports: Vec::new(), failure: None }) };
+    std::thread::scope(|scope| work.start(scope, 0));
+    let mut tasks = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     tasks.reports.sort_by_key(|report| report.number);
     tasks
 }
 
-fn work(line: &Line<'_>, source: &Source<'_>, done: &Mutex<Tasks>) {
-    while !line.cancel.is_cancelled() {
-        let spec = match source.next() {
-            Ok(Some(spec)) => spec,
-            Ok(None) => return,
-            Err(failure) => return note(done, failure, line),
-        };
-        let report = task::run(line, &spec);
-        line.progress.task_done(spec.split.bytes);
-        if let Some(failure) = report.failure.clone() {
-            note(done, failure, line);
-        }
-        done.lock().unwrap_or_else(PoisonError::into_inner).reports.push(report);
-    }
+/// What the threads of a job share.
+struct Work<'a> {
+    line: &'a Line<'a>,
+    source: &'a Source<'a>,
+    done: Mutex<Tasks>,
 }
 
-/// Keeps the first failure (a real one rather than an echo) and ends the other tasks.
-fn note(done: &Mutex<Tasks>, failure: Failure, line: &Line<'_>) {
-    let mut tasks = done.lock().unwrap_or_else(PoisonError::into_inner);
-    if tasks.failure.as_ref().is_none_or(|first| first.is_echo() && !failure.is_echo()) {
-        tasks.failure = Some(failure);
+impl Work<'_> {
+    /// Starts a thread that runs tasks, one after another.
+    fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, number: u32) {
+        let name = format!("channel-{number}");
+        let Err(error) = std::thread::Builder::new().name(name).spawn_scoped(scope, move || self.run(scope, number))
+        else {
+            return;
+        };
+        if number == 0 {
+            self.note(Failure::new(Kind::Internal, format!("cannot start a thread: {error}")));
+        } else {
+            // Those that run can do the rest.
+            log::warn!(
+                "only {number} of {} channels run: cannot start another thread: {error}",
+                self.line.plan.channels
+            );
+        }
     }
-    drop(tasks);
-    line.cancel.cancel();
+
+    /// Runs tasks until there are no more. The next thread starts as soon as this one has got a task: a job has no more
+    /// threads than tasks, however many channels it may use.
+    fn run<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, number: u32) {
+        let mut may_start_another = number + 1 < self.line.plan.channels;
+        while !self.line.cancel.is_cancelled() {
+            let spec = match self.source.next() {
+                Ok(Some(spec)) => spec,
+                Ok(None) => return,
+                Err(failure) => return self.note(failure),
+            };
+            if std::mem::take(&mut may_start_another) {
+                self.start(scope, number + 1);
+            }
+            let report = task::run(self.line, &spec);
+            self.line.progress.task_done(spec.split.bytes);
+            if let Some(failure) = report.failure.clone() {
+                self.note(failure);
+            }
+            self.done.lock().unwrap_or_else(PoisonError::into_inner).reports.push(report);
+        }
+    }
+
+    /// Keeps the first failure (a real one rather than an echo) and ends the other tasks.
+    fn note(&self, failure: Failure) {
+        let mut tasks = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        if tasks.failure.as_ref().is_none_or(|first| first.is_echo() && !failure.is_echo()) {
+            tasks.failure = Some(failure);
+        }
+        drop(tasks);
+        self.line.cancel.cancel();
+    }
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 pub const MASK: &str = "***";
 
 /// Words in a key's name that make its value a secret.
-const SECRET_WORDS: [&str; 10] =
-    ["password", "passwd", "pwd", "token", "secret", "accesskey", "apikey", "api_key", "privatekey", "credential"];
+const SECRET_WORDS: [&str; 9] =
+    ["password", "passwd", "pwd", "token", "secret", "accesskey", "apikey", "privatekey", "credential"];
 
 /// A shorter secret cannot be masked without masking half of every message.
 const SHORTEST: usize = 3;
@@ -123,7 +123,7 @@ pub fn mask_broken(text: &str) -> String {
 
 /// Whether the value under a key of this name is a secret.
 pub fn is_secret_name(key: &str) -> bool {
-    let key = key.to_ascii_lowercase().replace('-', "");
+    let key = key.to_ascii_lowercase().replace(['-', '_'], "");
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn values_under_secret_names_are_masked_at_any_depth() {
-        let parameter = json!({"user": "ann", "connection": [{"Password": "p@ss:w/rd"}], "accessKey": {"id": "AKIA9"}});
+        let parameter =
+            json!({"user": "ann", "connection": [{"Password": "p@ss:w/rd"}], "access_key": {"id": "AKIA9"}});
         assert_eq!(mask(parameter, "ann cannot log in with p@ss:w/rd or AKIA9"), "ann cannot log in with *** or ***");
     }
 

@@ -138,6 +138,17 @@ struct Outcome {
     counts: Counts,
     perf: Perf,
     result: Result<Report, Failure>,
+    commit: Commit,
+}
+
+/// How far the writer task's commit has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Commit {
+    #[default]
+    NotBegun,
+    /// It was begun and failed: whether the records are there is known to the target alone.
+    Begun,
+    Done,
 }
 
 /// One attempt, as both of its sides see it.
@@ -162,9 +173,15 @@ impl Line<'_> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an attempt that failed leaves nothing behind that a second one would double.
-    fn may_retry(&self) -> bool {
-        self.writer_info.commit != CommitClass::Append || self.writer_info.idempotent
+    /// Whether an attempt that failed left nothing behind that a second one would double.
+    fn may_retry(&self, commit: Commit, failure: &Failure) -> bool {
+        match self.writer_info.commit {
+            _ if self.writer_info.idempotent => true,
+            CommitClass::Atomic => true,
+            // A commit that says that it can be tried again says that nothing was committed.
+            CommitClass::Task => commit == Commit::NotBegun || (commit == Commit::Begun && failure.retryable),
+            CommitClass::Append => false,
+        }
     }
 }
 
@@ -173,7 +190,7 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec) -> TaskReport {
     let mut report = TaskReport::of(spec);
     loop {
         report.attempts += 1;
-        let Outcome { counts, perf, result } = Attempt::new(line, spec, report.attempts).run();
+        let Outcome { counts, perf, result, commit } = Attempt::new(line, spec, report.attempts).run();
         report.perf = perf;
         match result {
             Ok(committed) => {
@@ -184,7 +201,7 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec) -> TaskReport {
             Err(failure) => {
                 report.aborted.add(&counts);
                 let failure = failure.within(who(spec));
-                if !again(line, &failure, report.attempts) {
+                if !again(line, &failure, commit, report.attempts) {
                     report.failure = Some(failure);
                     return report;
                 }
@@ -196,20 +213,25 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec) -> TaskReport {
                 line.dirty.forgive(counts.dirty());
                 report.earlier.push(EarlierAttempt { failure, perf: std::mem::take(&mut report.perf) });
                 pause(&line.cancel, Duration::from_millis(line.plan.retry_pause_millis));
+                if line.cancel.is_cancelled() {
+                    let given_up = report.earlier.last().map(|earlier| earlier.failure.clone());
+                    report.failure = given_up.map(|failure| Failure { kind: Kind::Cancelled, ..failure });
+                    return report;
+                }
             }
         }
     }
 }
 
 /// Whether a failed task is tried again: where the job asks for it, where it can help, and where it doubles nothing.
-fn again(line: &Line<'_>, failure: &Failure, attempts: u32) -> bool {
+fn again(line: &Line<'_>, failure: &Failure, commit: Commit, attempts: u32) -> bool {
     if attempts >= line.plan.max_attempts || !can_help(failure) || line.cancel.is_cancelled() {
         return false;
     }
-    let safe = line.may_retry();
+    let safe = line.may_retry(commit, failure);
     if !safe {
         log::warn!(
-            "not tried again: {} makes records visible as it writes them, so a second attempt would double them",
+            "not tried again: records of this attempt may be at the target of {} already, and a second one would double them",
             line.writer_name
         );
     }
@@ -306,12 +328,22 @@ impl<'a> Attempt<'a> {
             (None, Some(report)) => Ok(report),
             (None, None) => Err(Failure::new(Kind::Internal, "the attempt ended without a report")),
         };
-        Outcome { counts, perf, result }
+        Outcome { counts, perf, result, commit: written.commit }
     }
 
-    /// Notes a failure of either side and ends both.
-    fn fail(&self, failure: Failure) {
-        if failure.is_echo() {
+    /// Whether this attempt should come to an end: cancelled, or more records are dirty than the job allows.
+    fn is_over(&self) -> bool {
+        self.cancel.is_cancelled() || self.line.dirty.is_over()
+    }
+
+    /// Notes a failure of either side and ends both; of a job that was cancelled, or has met its limit of dirty records,
+    /// everything that fails from then on is an echo.
+    fn fail(&self, mut failure: Failure) {
+        if self.line.dirty.is_over() {
+            self.line.cancel.cancel();
+        }
+        if failure.is_echo() || self.line.cancel.is_cancelled() {
+            failure.kind = Kind::Cancelled;
             let _ = self.echo.set(failure);
         } else {
             self.line.calls.note_cause(format_args!("{}: {failure}", who(self.spec)));
@@ -330,7 +362,6 @@ impl<'a> Attempt<'a> {
             side,
             plugin: plugin.to_string(),
             cancel: self.cancel.clone(),
-            job_cancel: self.line.cancel.clone(),
             dirty: self.line.dirty.clone(),
             count: AtomicU64::new(0),
         })

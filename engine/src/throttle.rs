@@ -22,6 +22,7 @@ mod tests;
 /// How many records and bytes may pass in a second. Tasks that have to wait are served in the order of asking.
 pub struct Throttle<C = SystemClock> {
     clock: C,
+    unlimited: bool,
     line: Mutex<Line>,
 }
 
@@ -82,13 +83,12 @@ impl<C: Clock> Throttle<C> {
     fn with_clock(clock: C, bytes: Option<u64>, records: Option<u64>) -> Throttle<C> {
         let bucket = |limit: Option<u64>| limit.and_then(NonZeroU64::new).map(Bucket::new);
         let line = Line { records: bucket(records), bytes: bucket(bytes), waiting: VecDeque::new() };
-        Throttle { clock, line: Mutex::new(line) }
+        Throttle { clock, unlimited: line.records.is_none() && line.bytes.is_none(), line: Mutex::new(line) }
     }
 
     /// Whether anything may pass at any time.
     pub fn is_unlimited(&self) -> bool {
-        let line = lock(&self.line);
-        line.records.is_none() && line.bytes.is_none()
+        self.unlimited
     }
 
     /// Waits until a batch of this size may pass, and tells how long that took.

@@ -504,7 +504,8 @@ typedef struct ts_writer_task_table {
      */
     int32_t (*checkpoint)(ts_writer_task *task, uint64_t epoch, ts_text *report, ts_error *error);
     /*
-     * [task] Finishes the attempt. If it fails, abort follows. Required.
+     * [task] Finishes the attempt. If it fails, abort follows. Required. An error that is retryable says that surely
+     * nothing was committed: with the class "task" only then another attempt is made.
      *
      * `report`: {"written": 500000, "bytes": 67108864, "detail": {...}}
      *     written: how many records the target accepted: dirty ones are not among them
@@ -515,7 +516,8 @@ typedef struct ts_writer_task_table {
     int32_t (*commit)(ts_writer_task *task, ts_text *report, ts_error *error);
     /*
      * [task] Removes what this attempt left at the target, as far as its commit class allows. Called again it does nothing
-     * more. Null: nothing can be removed.
+     * more. With the class "atomic" it may follow a commit, if the engine refuses the report of it. Null: nothing can be
+     * removed.
      */
     int32_t (*abort)(ts_writer_task *task, ts_error *error);
     /* As cancel of ts_reader_task. */

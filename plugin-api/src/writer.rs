@@ -81,7 +81,8 @@ pub trait WriterTask: Send {
         Ok(None)
     }
 
-    /// Finishes the attempt. After an error the engine calls `abort`.
+    /// Finishes the attempt. After an error the engine calls `abort`. An error that is retryable says that surely nothing was
+    /// committed: with [`CommitClass::Task`] only then another attempt is made.
     fn commit(&mut self) -> Result<Report>;
 
     /// Removes what this attempt left at the target, as far as its commit class allows. Called again it does nothing more.

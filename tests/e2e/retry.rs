@@ -33,11 +33,29 @@ fn a_reader_that_works_the_third_time_gives_every_record_once() {
 fn a_writer_that_works_the_third_time_gets_every_record_once() {
     for (at, how) in [("write", "error:io"), ("write", "panic"), ("commit_task", "error:io")] {
         let scratch = Scratch::new();
-        let run = scratch.run(&attempts(faulty(json!({}), json!({ "fail": twice(at, how) })), 3)).succeeds();
+        let mut fail = twice(at, how);
+        // Of a commit it has to be sure that nothing came of it.
+        fail["retryable"] = json!(true);
+        let run = scratch.run(&attempts(faulty(json!({}), json!({ "fail": fail })), 3)).succeeds();
         assert_eq!(scratch.ids(), (1..=100).collect::<Vec<_>>(), "{at} {how}: {run}");
         assert_eq!(scratch.calls("writer open attempt"), 3);
         assert_eq!(scratch.calls("writer open attempt 3"), 1, "each attempt knows its number");
     }
+}
+
+#[test]
+fn a_commit_whose_outcome_is_not_known_is_not_repeated_where_that_could_double_records() {
+    for (class, attempts_made) in [("task", 1), ("atomic", 3)] {
+        let scratch = Scratch::new();
+        let writer = json!({ "commit": class, "fail": twice("commit_task", "error:io") });
+        let run = scratch.run(&attempts(faulty(json!({}), writer), 3));
+        assert_eq!(run.code(), Some(i32::from(class == "task")), "{class}: {run}");
+        assert_eq!(scratch.calls("writer open attempt"), attempts_made, "{class}: {run}");
+    }
+    // Nor one that came to a good end and was told of wrongly.
+    let scratch = Scratch::new();
+    let run = scratch.run(&attempts(faulty(json!({}), json!({ "commit": "task", "lie": 1 })), 3)).fails_with(1);
+    assert_eq!(scratch.calls("writer open attempt"), 1, "{run}");
 }
 
 #[test]

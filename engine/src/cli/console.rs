@@ -60,14 +60,18 @@ impl Console {
     }
 
     /// Prints what a command was asked for: to stdout.
-    pub(super) fn result(&self, text: &str) {
-        self.verbatim(&self.mask(text));
+    pub(super) fn result(&self, text: &str) -> std::io::Result<()> {
+        self.verbatim(&self.mask(text))
     }
 
     /// The same for text whose secrets have been masked already.
-    pub(super) fn verbatim(&self, text: &str) {
-        // A reader that has seen enough closes the pipe: nothing to complain about.
-        let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    pub(super) fn verbatim(&self, text: &str) -> std::io::Result<()> {
+        let mut out = std::io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            // A reader that has seen enough closes the pipe: nothing to complain about.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        }
     }
 
     /// Shows a progress bar if stderr is a terminal, until `hide_bar`.

@@ -145,12 +145,13 @@ fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
     };
     let (workshop, mut perf_file) = open().map_err(|error| console.error(&error))?;
     let mut ended = Ok(());
-    for path in &arguments.jobs {
+    for (index, path) in arguments.jobs.iter().enumerate() {
         let result = told(run_job(path, arguments, &workshop, perf_file.as_mut()), console);
         // The first failure decides the exit code; the other jobs go on.
         ended = ended.and(result);
-        if workshop.signals.received().is_some() {
-            break;
+        if let Some(signal) = workshop.signals.received() {
+            // Whatever the job at hand came to, those after it do not run.
+            return ended.and(if index + 1 < arguments.jobs.len() { Err(128 + signal) } else { Ok(()) });
         }
     }
     ended
@@ -197,7 +198,7 @@ fn check(jobs: &[PathBuf], plugin_path: &PluginPath, console: &Console) -> Ended
     let mut ended = Ok(());
     for path in jobs {
         let checked = workshop.with_job(path, None, |_, _| {
-            console.result(&format!("{}: no error found\n", path.display()));
+            print(console.result(&format!("{}: no error found\n", path.display())))?;
             Ok(())
         });
         ended = ended.and(told(checked, console));
@@ -211,7 +212,7 @@ fn plan(path: &Path, json: bool, plugin_path: &PluginPath, console: &Console) ->
         if json {
             return print_json(&listing::plan_json(&job, file)?, console);
         }
-        console.result(&listing::plan(&job, file)?);
+        print(console.result(&listing::plan(&job, file)?))?;
         Ok(())
     })
 }
@@ -219,7 +220,7 @@ fn plan(path: &Path, json: bool, plugin_path: &PluginPath, console: &Console) ->
 fn plugins(name: Option<&str>, plugin_path: &PluginPath, console: &Console) -> Result<()> {
     let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console)?;
     let (plugins, problems) = workshop.loader.all();
-    console.result(&listing::plugins(&plugins, &problems, name)?);
+    print(console.result(&listing::plugins(&plugins, &problems, name)?))?;
     Ok(())
 }
 
@@ -228,7 +229,7 @@ fn prepare(path: &Path, plugin_path: &PluginPath, console: &Console) -> Result<(
     let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console)?;
     let prepared = workshop.with_job(path, None, |job, _| Ok(job.prepare_for_others()?))?;
     // Not masked: it holds no secret, and a split whose name happens to contain one must be found again.
-    console.verbatim(&json_text(&prepared)?);
+    print(console.verbatim(&json_text(&prepared)?))?;
     Ok(())
 }
 
@@ -241,7 +242,7 @@ fn run_task(path: &Path, prepared: &Path, number: u32, plugin_path: &PluginPath,
         task.ok_or_else(|| Error::Job(format!("there is no task {number} among the {}", prepared.tasks.len())))?;
     let mut report = workshop.with_job(path, None, |job, _| Ok(job.run_task(&prepared, task)?))?;
     report.mask(&|text| console.mask(text));
-    console.verbatim(&json_text(&report)?);
+    print(console.verbatim(&json_text(&report)?))?;
     match (report.failure, workshop.signals.received()) {
         (None, _) => Ok(()),
         (Some(failure), Some(signal)) if failure.is_echo() => Err(Error::Signal(signal)),
@@ -269,7 +270,7 @@ fn commit(
 fn print_json(value: &impl serde::Serialize, console: &Console) -> Result<()> {
     let mut tree = serde_json::to_value(value).map_err(|error| failed_to("print the result", &error.into()))?;
     console.mask_tree(&mut tree);
-    console.verbatim(&json_text(&tree)?);
+    print(console.verbatim(&json_text(&tree)?))?;
     Ok(())
 }
 
@@ -285,6 +286,11 @@ fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
 
 fn create(path: &Path) -> Result<std::fs::File> {
     std::fs::File::create(path).map_err(|error| Error::Job(format!("cannot write {}: {error}", path.display())))
+}
+
+/// What could not be printed is an error: a report that is cut off must not look like one.
+fn print(printed: std::io::Result<()>) -> Result<()> {
+    printed.map_err(|error| failed_to("print the result", &error))
 }
 
 /// The folder that a file lies in, where its path names one.

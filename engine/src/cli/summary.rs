@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Local, Utc};
 use transship_plugin_api::CommitClass;
 
-use crate::job::{Outcome, Summary};
+use crate::job::{Committed, Outcome, Summary};
 use crate::perf::{Owner, Phase, write_lines};
 use crate::task::{Counts, TaskReport};
 
@@ -26,8 +26,11 @@ pub(super) fn text(summary: &Summary) -> String {
     row("started", local(summary.started));
     row("ended", local(summary.ended));
     row("elapsed", seconds_text(elapsed));
-    row("average flow", format!("{}/s", bytes_text(per_second(counts.read_bytes))));
-    row("record speed", format!("{} records/s", count_text(per_second(counts.read))));
+    // The tasks of a run that is only committed here have run elsewhere.
+    if summary.moving_seconds > 0.0 {
+        row("average flow", format!("{}/s", bytes_text(per_second(counts.read_bytes))));
+        row("record speed", format!("{} records/s", count_text(per_second(counts.read))));
+    }
     row("records read", count_text(counts.read));
     row("records failed", count_text(counts.dirty()));
     row("accounting", accounting(counts));
@@ -106,7 +109,7 @@ fn accounting(counts: &Counts) -> String {
 fn tasks(summary: &Summary) -> String {
     let committed = summary.tasks.iter().filter(|task| task.committed.is_some()).count();
     let failed = summary.tasks.len() - committed;
-    let retried: u32 = summary.tasks.iter().map(|task| task.attempts - 1).sum();
+    let retried: u32 = summary.tasks.iter().map(|task| task.attempts.saturating_sub(1)).sum();
     let mut text = format!("{committed} done on {} channels", summary.channels);
     if failed > 0 {
         let _ = write!(text, ", {failed} failed or stopped");
@@ -119,14 +122,15 @@ fn tasks(summary: &Summary) -> String {
 
 /// When the records became visible, and what that means for a job that did not end well.
 fn commit_class(summary: &Summary) -> &'static str {
-    let done = summary.outcome == Outcome::Done;
-    match (summary.commit_class, done) {
-        (CommitClass::Atomic, true) => "all at once, at the end of the job (atomic)",
-        (CommitClass::Atomic, false) => "nothing: this writer shows its records only when the job is done (atomic)",
-        (CommitClass::Task, true) => "each task's records when it was done (task)",
-        (CommitClass::Task, false) => "the records of the tasks that were done, nothing of the others (task)",
-        (CommitClass::Append, true) => "records as they were written (append)",
-        (CommitClass::Append, false) => "records as they were written, those of tasks that failed included (append)",
+    use CommitClass::{Append, Atomic, Task};
+    match (summary.commit_class, summary.committed) {
+        (Atomic, Committed::Yes) => "all at once, at the end of the job (atomic)",
+        (Atomic, Committed::No) => "nothing: this writer shows its records only when the job is done (atomic)",
+        (Atomic, Committed::Unknown) => "perhaps some: the commit failed halfway (atomic)",
+        (Task, Committed::Yes) => "each task's records when it was done (task)",
+        (Task, _) => "the records of the tasks that were done, nothing of the others (task)",
+        (Append, Committed::Yes) => "records as they were written (append)",
+        (Append, _) => "records as they were written, those of tasks that failed included (append)",
     }
 }
 

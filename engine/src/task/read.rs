@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use transship_plugin_api::{Batch, DirtyRecord, Host, Item, Kind, Mark, ReaderTask};
 
-use super::{Attempt, Parcel};
+use super::{Attempt, Line, Parcel};
 use crate::batch::{BatchLimit, cut};
 use crate::calls::Line as CallLine;
-use crate::channel::{Refusal, Sender, Size};
+use crate::channel::{Sender, Size};
 use crate::dirty::Side;
 use crate::error::Failure;
 use crate::gate::Pass;
@@ -44,7 +44,8 @@ struct Loop<'a> {
     unflushed: bool,
     waited_for_writer: Duration,
     transforming: Duration,
-    host: Arc<TaskHost>,
+    /// Told of the records that the engine itself refuses.
+    refused: Arc<TaskHost>,
     /// The calls of the transformers: they run on this thread too, but are not the reader's.
     transformers: Arc<CallLine>,
 }
@@ -54,7 +55,6 @@ type Step<T> = Result<T, Failure>;
 /// Reads the split to its end, or until something fails; the receiving side learns of either.
 pub(super) fn run(attempt: &Attempt<'_>, sender: Sender<Parcel>) -> Reading {
     let line = attempt.line;
-    let host = attempt.host(Side::Reader, &line.reader_name);
     let mut steps = Loop {
         attempt,
         sender,
@@ -64,21 +64,17 @@ pub(super) fn run(attempt: &Attempt<'_>, sender: Sender<Parcel>) -> Reading {
         unflushed: false,
         waited_for_writer: Duration::ZERO,
         transforming: Duration::ZERO,
-        host: host.clone(),
+        refused: attempt.host(Side::Reader, &line.reader_name),
         transformers: line.calls.line(format!("{}, transformers", super::who(attempt.spec)), &attempt.cancel),
     };
     let result = steps.read();
-    steps.pass.give_back();
-    let Loop { sender, chain, mut reading, .. } = steps;
-    reading.dirty = host.dirty_count() - reading.oversized;
+    let Loop { sender, chain, mut reading, refused, transformers, .. } = steps;
+    reading.oversized = refused.dirty_count();
     reading.transformed = chain.tally();
+    transformers.call("release", || drop(chain));
     match result {
         Ok(()) => sender.end(),
-        Err(failure) => {
-            let reason = failure.to_string();
-            attempt.fail(failure);
-            sender.fail(reason);
-        }
+        Err(failure) => sender.fail(failure.to_string()),
     }
     reading
 }
@@ -87,18 +83,33 @@ impl Loop<'_> {
     fn read(&mut self) -> Step<()> {
         let attempt = self.attempt;
         let line = attempt.line;
-        let place = || line.reader_name.clone();
         let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.reader_name), &attempt.cancel);
+        let host = attempt.host(Side::Reader, &line.reader_name);
 
         let watch = Watch::start();
-        let mut task = calls
-            .call("open", || line.reader().open(&attempt.spec.split, &attempt.read_options(), self.host.clone()))
-            .map_err(|error| Failure::of(&error, place()))?;
+        let open = || line.reader().open(&attempt.spec.split, &attempt.read_options(), host.clone());
+        let opened = if attempt.is_over() { Err(cancelled()) } else { calls.call("open", open).map_err(of(line)) };
         self.reading.perf.end(Phase::ReadTaskInit, watch);
-        let _interrupt = task.cancel_handle().map(|interrupt| attempt.cancel.on_cancel(move || interrupt()));
+        let mut task = opened.inspect_err(|failure| attempt.fail(failure.clone()))?;
+        let interrupt = task.cancel_handle().map(|interrupt| attempt.cancel.on_cancel(move || interrupt()));
 
+        // A failure is told before the task is released: that may take its time, and the others should not wait for it.
+        let result = self.steps(task.as_mut(), &calls).inspect_err(|failure| attempt.fail(failure.clone()));
+        self.pass.give_back();
         let watch = Watch::start();
-        let schema = calls.call("prepare", || task.prepare()).map_err(|error| Failure::of(&error, place()))?;
+        calls.call("release", || drop(task));
+        self.reading.perf.end(Phase::ReadTaskDestroy, watch);
+        drop(interrupt);
+        self.reading.dirty = host.dirty_count();
+        result
+    }
+
+    /// All calls of a reader task between its making and its release.
+    fn steps(&mut self, task: &mut dyn ReaderTask, calls: &CallLine) -> Step<()> {
+        let attempt = self.attempt;
+        let line = attempt.line;
+        let watch = Watch::start();
+        let schema = calls.call("prepare", || task.prepare()).map_err(of(line))?;
         let schema = self.transform(|chain| {
             *chain = attempt.chain()?;
             chain.schema(schema)
@@ -107,7 +118,7 @@ impl Loop<'_> {
         self.send(Parcel::Schema(schema), Size::default())?;
 
         let watch = Watch::start();
-        let result = self.pull(task.as_mut(), &calls);
+        let result = self.pull(task, calls);
         let (records, bytes) = (self.reading.records, self.reading.bytes);
         self.reading.perf.end_with(Phase::ReadTaskData, watch, records, bytes);
         self.reading.perf.add(Phase::WaitWriteTime, watch, self.waited_for_writer, 0, 0);
@@ -117,26 +128,25 @@ impl Loop<'_> {
         result?;
 
         let watch = Watch::start();
-        calls.call("post", || task.post()).map_err(|error| Failure::of(&error, place()))?;
+        calls.call("post", || task.post()).map_err(of(line))?;
         self.reading.perf.end(Phase::ReadTaskPost, watch);
-        let watch = Watch::start();
-        calls.call("release", || drop(task));
-        self.reading.perf.end(Phase::ReadTaskDestroy, watch);
         Ok(())
     }
 
     /// Pulls items until the end. The slot is taken before each `next` and given back before every wait.
     fn pull(&mut self, task: &mut dyn ReaderTask, calls: &CallLine) -> Step<()> {
         loop {
-            if self.attempt.cancel.is_cancelled() || self.pass.take().is_err() {
+            if self.attempt.is_over() || self.pass.take().is_err() {
                 return Err(cancelled());
             }
             let patience = if self.attempt.line.gate.contended() { PATIENCE_WHEN_CONTENDED } else { PATIENCE };
-            let item = calls
-                .call("next", || task.next(patience))
-                .map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))?;
+            let item = calls.call("next", || task.next(patience)).map_err(of(self.attempt.line))?;
             match item {
                 Item::Batch(batch) => self.pass_on(batch)?,
+                Item::Mark(Mark::Epoch(number)) => {
+                    let message = format!("the reader ended epoch {number}, which only the engine may do");
+                    return Err(Failure::new(Kind::Internal, message).within(&self.attempt.line.reader_name));
+                }
                 Item::Mark(mark) => {
                     self.flush_chain()?;
                     self.send(Parcel::Mark(mark), Size::default())?;
@@ -155,6 +165,7 @@ impl Loop<'_> {
         }
         self.reading.records += records;
         self.reading.bytes += bytes;
+        self.unflushed = true;
         self.attempt.line.progress.read(records, bytes);
         if self.chain.is_empty() {
             return self.send_batch(batch);
@@ -181,12 +192,13 @@ impl Loop<'_> {
         out.into_iter().try_for_each(|batch| self.send_batch(batch))
     }
 
-    /// The source has nothing: what was sent so far should not wait for what comes next.
+    /// The source has nothing: what came so far should not wait for what comes next.
     fn idle(&mut self) -> Step<()> {
         self.pass.give_back();
-        if std::mem::take(&mut self.unflushed) {
+        if self.unflushed {
             self.flush_chain()?;
             self.send(Parcel::Mark(Mark::Flush), Size::default())?;
+            self.unflushed = false;
         }
         Ok(())
     }
@@ -195,7 +207,9 @@ impl Loop<'_> {
         let capacity = self.sender.capacity();
         let limit = BatchLimit { records: capacity.records.get(), bytes: capacity.bytes.get() };
         let pieces = cut(batch, limit).map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))?;
-        for piece in pieces {
+        for mut piece in pieces {
+            // Where the source could go on is of no use to a writer, and would cost it a text for each batch.
+            piece.position = None;
             if piece.bytes > self.attempt.line.plan.max_record_bytes && piece.num_rows() == 1 {
                 self.refuse(&piece)?;
                 continue;
@@ -203,7 +217,6 @@ impl Loop<'_> {
             let size = Size { records: piece.num_rows(), bytes: piece.bytes };
             self.throttle(size)?;
             self.send(Parcel::Batch(piece), size)?;
-            self.unflushed = true;
         }
         Ok(())
     }
@@ -215,8 +228,7 @@ impl Loop<'_> {
             piece.bytes, self.attempt.line.plan.max_record_bytes
         );
         let record = DirtyRecord { position: Some(piece.origin.position(0)), cause: &cause, ..DirtyRecord::default() };
-        self.reading.oversized += 1;
-        self.host.dirty(&record).map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))
+        self.refused.dirty(&record).map_err(of(self.attempt.line))
     }
 
     fn throttle(&mut self, size: Size) -> Step<()> {
@@ -237,11 +249,15 @@ impl Loop<'_> {
                 }
                 Ok(())
             }
-            // The writer side has said why already.
-            Err(error) if error.refusal == Refusal::Gone => Err(cancelled()),
+            // Whoever closed the channel has said why already.
             Err(_) => Err(cancelled()),
         }
     }
+}
+
+/// What the reader answered, as a failure.
+fn of<'a>(line: &'a Line<'_>) -> impl Fn(transship_plugin_api::Error) -> Failure + use<'a> {
+    |error| Failure::of(&error, &line.reader_name)
 }
 
 fn cancelled() -> Failure {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use transship_plugin_api::{Kind, Mark, Report, WriterTask};
+use transship_plugin_api::{CommitClass, Kind, Mark, Report, WriterTask};
 
-use super::{Attempt, Counts, Parcel};
+use super::{Attempt, Commit, Counts, Parcel};
 use crate::calls::Line as CallLine;
 use crate::channel::{Receiver, RecvError};
 use crate::dirty::Side;
@@ -18,6 +18,7 @@ pub(super) struct Writing {
     pub report: Option<Report>,
     pub dirty: u64,
     pub perf: Perf,
+    pub commit: Commit,
 }
 
 /// What went into the writer task.
@@ -64,9 +65,10 @@ fn write(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, writing: &mut W
 
     let result = finish(attempt, receiver, task.as_mut(), &calls, writing, &|| host.dirty_count());
     writing.dirty = host.dirty_count();
-    // From here on nothing may interrupt the task: it has committed, or has to clean up.
     drop(interrupt);
-    if result.is_err() {
+    // What is visible is not taken back, even if the report of it is refused.
+    let visible = writing.commit == Commit::Done && line.writer_info.commit != CommitClass::Atomic;
+    if result.is_err() && !visible {
         // Whatever made it fail, the source and the other tasks should know before the cleaning up takes its time.
         attempt.cancel.cancel();
         if let Err(error) = calls.call("abort", || task.abort()) {
@@ -104,8 +106,13 @@ fn finish(
     writing.perf.add(Phase::WaitReadTime, watch, taken.waited, 0, 0);
     moved.map_err(|failure| note(attempt, failure))?;
 
+    if attempt.is_over() {
+        return Err(cancelled());
+    }
     let watch = Watch::start();
+    writing.commit = Commit::Begun;
     let report = calls.call("commit", || task.commit()).map_err(failed).map_err(|failure| note(attempt, failure))?;
+    writing.commit = Commit::Done;
     writing.perf.end(Phase::WriteTaskPost, watch);
     accept(report, &taken, dirty()).map_err(|failure| note(attempt, failure.within(name.clone())))
 }
@@ -124,6 +131,9 @@ fn move_all(
 ) -> Step<()> {
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, &attempt.line.writer_name);
     while let Some(parcel) = receive(receiver, taken)? {
+        if attempt.line.dirty.is_over() {
+            return Err(cancelled());
+        }
         match parcel {
             Parcel::Schema(_) => return Err(Failure::new(Kind::Internal, "the schema came twice")),
             Parcel::Batch(batch) => {
