@@ -1,5 +1,5 @@
-//! Fills Arrow columns from records as they were cut. Records that cannot be read go to the engine as dirty, and the others
-//! stay in their order.
+//! Fills Arrow columns from records as they were cut. Records that cannot be read go to the engine as dirty, and the
+//! others stay in their order.
 //! Not here: cutting (`csv`), reading files batch by batch (`reader`).
 
 mod build;
@@ -25,6 +25,9 @@ pub(crate) struct Columns {
     builders: Vec<Builder>,
     rows: usize,
     lines: Lines,
+    /// The bytes of a record besides those of its text, and how often its text may be copied.
+    fixed_bytes: usize,
+    copies: usize,
     longest: usize,
     encoding: Encoding,
     /// Kept between calls for their memory.
@@ -52,8 +55,11 @@ impl Columns {
             From::Field(_) => Builder::new(&column.kind),
             From::Constant(value) => Builder::Constant(Constant::new(&column.kind, value.as_deref())),
         });
+        let builders: Vec<Builder> = builders.collect();
         Columns {
-            builders: builders.collect(),
+            fixed_bytes: builders.iter().map(Builder::fixed_bytes).sum(),
+            copies: layout.most_uses_of_a_field(),
+            builders,
             rules: Rules { trim: config.dialect.trim, null: config.null.clone() },
             rows: 0,
             lines: Lines::default(),
@@ -70,20 +76,9 @@ impl Columns {
         self.rows
     }
 
-    /// How many bytes a record takes at most besides those of its text.
-    pub(crate) fn fixed_bytes(&self) -> usize {
-        self.builders.iter().map(Builder::fixed_bytes).sum()
-    }
-
-    /// How often the text of a record may be copied: as often as a field is in the layout.
-    pub(crate) fn copies(&self) -> usize {
-        let fields = || {
-            self.layout.columns.iter().filter_map(|column| match column.from {
-                From::Field(index) => Some(index),
-                From::Constant(_) => None,
-            })
-        };
-        fields().map(|field| fields().filter(|other| *other == field).count()).max().unwrap_or(1)
+    /// How many bytes a record of this many bytes of text takes at most.
+    pub(crate) fn most_bytes(&self, text: usize) -> usize {
+        text * self.copies + self.fixed_bytes
     }
 
     /// Adds these records of the current run.

@@ -1,5 +1,5 @@
-//! Packed files: what the names in a job mean, and the plain bytes of a gzip, bzip2 or zip file. All members of a file are
-//! read, and one that is cut short or damaged is an error that names the byte.
+//! Packed files: what the names in a job mean, and the plain bytes of a gzip, bzip2 or zip file. All members of a file
+//! are read, and one that is cut short or damaged is an error that names the byte.
 //! Not here: packing (`output`), the entries of a zip file (`compression/zip`).
 
 mod zip;
@@ -127,8 +127,8 @@ impl Member for BzDecoder<Packed> {
     }
 }
 
-/// Unpacks a file of any number of members, one after another. Zero bytes after the last one are padding, as tapes have it;
-/// anything else there is an error.
+/// Unpacks a file of any number of members, one after another. Zero bytes after the last one are padding, as tapes have
+/// it; anything else there is an error.
 struct Members<M> {
     /// `None` once everything is read.
     member: Option<M>,

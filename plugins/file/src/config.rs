@@ -40,8 +40,8 @@ fn compression(params: &Params<'_>, words: &[(&str, Compression)]) -> Result<Com
     }
 }
 
-/// A text in which escapes may have been written out because JSON's own were not trusted: `\t`, `\n`, `\u0001`, `\x01`. A
-/// backslash alone, or before anything else, is one.
+/// A text in which escapes may have been written out because JSON's own were not trusted: `\t`, `\n`, `\u0001`, `\x01`.
+/// A backslash alone, or before anything else, is one.
 fn unescape(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;

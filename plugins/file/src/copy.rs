@@ -20,3 +20,27 @@ pub(crate) fn copy_short(from: &[u8], range: Range<usize>, into: &mut [u8], at: 
         into[at..at + length].copy_from_slice(&from[range]);
     }
 }
+
+/// Copies a text to the front of `into`, and not a byte more.
+#[inline]
+pub(crate) fn copy_exactly(from: &[u8], into: &mut [u8]) {
+    let into = &mut into[..from.len()];
+    // The first and the last so many bytes, which may overlap, are the whole.
+    fn both_ends<const N: usize>(from: &[u8], into: &mut [u8]) -> bool {
+        let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else { return false };
+        if let Some(target) = into.first_chunk_mut::<N>() {
+            *target = *first;
+        }
+        if let Some(target) = into.last_chunk_mut::<N>() {
+            *target = *last;
+        }
+        true
+    }
+    match from.len() {
+        0..4 => into.iter_mut().zip(from).for_each(|(target, byte)| *target = *byte),
+        4..8 => drop(both_ends::<4>(from, into)),
+        8..16 => drop(both_ends::<8>(from, into)),
+        16..=32 => drop(both_ends::<16>(from, into)),
+        _ => into.copy_from_slice(from),
+    }
+}

@@ -49,8 +49,8 @@ impl Cutter {
         Cutter { dialect, way }
     }
 
-    /// Cuts the records at the front of `text`, as far as they are complete, and at least one if there is one. `last` says
-    /// that the text ends where `text` does. Returns how much is used up.
+    /// Cuts the records at the front of `text`, as far as they are complete, and at least one if there is one. `last`
+    /// says that the text ends where `text` does. Returns how much is used up.
     pub(crate) fn cut(&mut self, text: &[u8], last: bool, run: &mut Run) -> usize {
         run.clear();
         match &mut self.way {

@@ -27,8 +27,8 @@ pub(crate) struct Dialect {
 pub(crate) enum Escape {
     /// Twice.
     Doubled,
-    /// After a backslash, which also introduces `\n`, `\t`, `\u0041` and the like. Where there is no qualifier, a backslash
-    /// does the same in every field.
+    /// After a backslash, which also introduces `\n`, `\t`, `\u0041` and the like. Where there is no qualifier, a
+    /// backslash does the same in every field.
     Backslash,
 }
 

@@ -170,8 +170,8 @@ impl Decoder {
         Some(Decoder { inner: Inner::Table(Box::new(table.new_decoder_without_bom_handling())) })
     }
 
-    /// Decodes as much as fits: why it stopped, how many bytes it read and how many it wrote. `output` needs room for at
-    /// least four bytes.
+    /// Decodes as much as fits: why it stopped, how many bytes it read and how many it wrote. `output` needs room for
+    /// at least four bytes.
     pub(crate) fn decode(&mut self, input: &[u8], output: &mut [u8], last: bool) -> (Stopped, usize, usize) {
         match &mut self.inner {
             Inner::Latin1 => {

@@ -1,5 +1,5 @@
-//! From the `path` of a job to files: a file stands for itself, a directory for all files below it, a wildcard for every
-//! file whose whole path it matches.
+//! From the `path` of a job to files: a file stands for itself, a directory for all files below it, a wildcard for
+//! every file whose whole path it matches.
 //! Not here: opening them (`source`), cutting them into splits (`split`).
 
 use std::collections::HashSet;
@@ -15,7 +15,8 @@ pub(crate) struct FoundFile {
     pub size: u64,
 }
 
-/// How the unfinished files of the writer begin and end. They are nobody's data yet, so no directory or wildcard finds them.
+/// How the unfinished files of the writer begin and end. They are nobody's data yet, so no directory or wildcard finds
+/// them.
 pub(crate) const UNFINISHED: (&str, &str) = (".transship-", ".tmp");
 
 /// The files of these paths: in the order of the paths, sorted within each, none twice.
@@ -73,8 +74,8 @@ fn matching(pattern: &str) -> Result<Vec<FoundFile>> {
     Ok(found)
 }
 
-/// Visits every file below a directory, following links; `above` are the real paths of the directories it is in, so that a
-/// link back to one of them is not followed for ever.
+/// Visits every file below a directory, following links; `above` are the real paths of the directories it is in, so
+/// that a link back to one of them is not followed for ever.
 fn walk(directory: &Path, above: &mut Vec<PathBuf>, visit: &mut dyn FnMut(FoundFile)) -> Result<()> {
     let real = fs::canonicalize(directory).map_err(|error| cannot("find", directory, &error))?;
     if above.contains(&real) {

@@ -1,32 +1,40 @@
-//! Records as bytes: text, csv or SQL statements. Columns are dressed one by one (NULL, quotes, escapes), then put together
-//! row by row, which needs no more looking at values.
+//! Records as bytes: text, csv or SQL statements. Columns are dressed one by one (NULL, quotes, escapes), then put
+//! together row by row, which needs no more looking at values.
 //! Not here: values to text (`render`), files (`output`).
 
+mod assemble;
 mod buffer;
 mod delimited;
 mod sql;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use transship_plugin_api::{Error, Result};
 
+use self::assemble::{Assembly, Glue};
 pub(crate) use self::buffer::Buffer;
 use self::delimited::Dressing;
-use self::sql::Statement;
+use self::sql::Commits;
 use crate::config::Format;
 use crate::render::Cells;
+
+/// How many bytes are put together at a time, and how many rows at most: they stay in the nearest cache.
+const BLOCK: usize = 32 << 10;
+const LARGEST_BLOCK: usize = 512;
 
 /// Writes records in one of the formats.
 pub(crate) struct Rows {
     kind: Kind,
-    delimiter: Vec<u8>,
+    glue: Glue,
+    assembly: Assembly,
     /// Rows written so far.
     rows: u64,
 }
 
 enum Kind {
     Delimited(Box<Dressing>),
-    Sql(Statement),
+    Sql(Commits),
 }
 
 /// Why a value cannot be written.
@@ -44,6 +52,8 @@ pub(crate) struct Dressed<'a> {
 /// The columns of a batch as they stand in the file.
 pub(crate) struct DressedRows<'a> {
     columns: Vec<Dressed<'a>>,
+    /// How many rows make a block of a handy size.
+    rows_per_block: usize,
     /// Rows that cannot be written, in order: the first column at fault, and why.
     unwritable: Vec<(usize, usize, Cause)>,
 }
@@ -58,16 +68,14 @@ impl DressedRows<'_> {
 impl Rows {
     /// `names` are those of the columns.
     pub(crate) fn new(format: &Format, names: &[String]) -> Rows {
-        match format {
-            Format::Delimited(format) => Rows {
-                kind: Kind::Delimited(Box::new(Dressing::new(format))),
-                delimiter: format.delimiter.clone(),
-                rows: 0,
-            },
-            Format::Sql(format) => {
-                Rows { kind: Kind::Sql(Statement::new(format, names)), delimiter: b",".to_vec(), rows: 0 }
+        let (kind, glue) = match format {
+            Format::Delimited(format) => {
+                let (between, after) = (format.delimiter.clone(), format.terminator.clone());
+                (Kind::Delimited(Box::new(Dressing::new(format))), Glue { before: Vec::new(), between, after })
             }
-        }
+            Format::Sql(format) => (Kind::Sql(Commits::new(format)), sql::glue(format, names)),
+        };
+        Rows { kind, glue, assembly: Assembly::default(), rows: 0 }
     }
 
     /// Dresses the columns of a batch.
@@ -91,34 +99,27 @@ impl Rows {
         }
         unwritable.sort_by_key(|(row, place, _)| (*row, *place));
         unwritable.dedup_by_key(|(row, _, _)| *row);
-        Ok(DressedRows { columns, unwritable })
+        let rows = columns.first().map_or(1, |column| column.offsets.len() - 1).max(1);
+        let bytes: usize = columns.iter().map(|column| column.bytes.len() + rows).sum();
+        let rows_per_block = (BLOCK * rows / bytes.max(1)).clamp(1, LARGEST_BLOCK);
+        Ok(DressedRows { columns, rows_per_block, unwritable })
     }
 
-    /// Appends a row.
-    #[inline]
-    pub(crate) fn write(&mut self, dressed: &DressedRows<'_>, row: usize, out: &mut Buffer) {
-        if let Kind::Sql(statement) = &self.kind {
-            out.append(&statement.before);
+    /// Appends some of these rows, none of them unwritable: where each that was taken ends in `out`.
+    pub(crate) fn write(&mut self, dressed: &DressedRows<'_>, rows: Range<usize>, out: &mut Buffer) -> &[usize] {
+        let mut count = rows.len().min(dressed.rows_per_block);
+        if let Kind::Sql(commits) = &self.kind {
+            count = count.min(commits.rows_to_next(self.rows));
         }
-        for (place, column) in dressed.columns.iter().enumerate() {
-            if place > 0 {
-                match self.delimiter[..] {
-                    [byte] => out.push(byte),
-                    _ => out.append(&self.delimiter),
-                }
-            }
-            out.append_range(&column.bytes, column.offsets[row] as usize, column.offsets[row + 1] as usize);
+        let ends = self.assembly.append(&dressed.columns, rows.start..rows.start + count, &self.glue, out);
+        self.rows += count as u64;
+        if let (Kind::Sql(commits), Some(last)) = (&self.kind, ends.last_mut())
+            && commits.is_due(self.rows)
+        {
+            out.append(&commits.statement);
+            *last = out.len();
         }
-        self.rows += 1;
-        match &self.kind {
-            Kind::Delimited(dressing) => out.append(&dressing.format().terminator),
-            Kind::Sql(statement) => {
-                out.append(&statement.after);
-                if self.rows.is_multiple_of(statement.commit_size) {
-                    out.append(&statement.commit);
-                }
-            }
-        }
+        ends
     }
 
     /// Appends the first line of a file.
@@ -126,21 +127,21 @@ impl Rows {
         let Kind::Delimited(dressing) = &self.kind else { return Ok(()) };
         for (place, name) in names.iter().enumerate() {
             if place > 0 {
-                out.append(&self.delimiter);
+                out.append(&self.glue.between);
             }
             let written = dressing.write_name(name, place == 0, out);
             written.map_err(|cause| Error::config(format!("the header's \"{name}\" {cause}")))?;
         }
-        out.append(&dressing.format().terminator);
+        out.append(&self.glue.after);
         Ok(())
     }
 
     /// Appends the end of a file.
     pub(crate) fn write_end(&self, out: &mut Buffer) {
-        if let Kind::Sql(statement) = &self.kind
-            && !self.rows.is_multiple_of(statement.commit_size)
+        if let Kind::Sql(commits) = &self.kind
+            && !commits.is_due(self.rows)
         {
-            out.append(&statement.commit);
+            out.append(&commits.statement);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Which columns come out of the files, by what names: from the job file, and from the first record of the first file where
-//! the job file leaves it open.
+//! Which columns come out of the files, by what names: from the job file, and from the first record of the first file
+//! where the job file leaves it open.
 //! Not here: filling them (`columns`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
@@ -72,6 +72,17 @@ impl Layout {
             columns: columns.into_iter().map(|column| LaidOut { from: column.from, kind: column.kind }).collect(),
             header: first.header.clone(),
         }
+    }
+
+    /// How many columns come from the same field, of the field that has most.
+    pub(crate) fn most_uses_of_a_field(&self) -> usize {
+        let mut uses = HashMap::new();
+        for column in &self.columns {
+            if let From::Field(index) = column.from {
+                *uses.entry(index).or_insert(0) += 1;
+            }
+        }
+        uses.into_values().max().unwrap_or(1)
     }
 }
 

@@ -122,7 +122,8 @@ impl FileReader {
                         }
                         Advanced::TooLong(record) => {
                             return Err(Error::data(format!(
-                                "{}: the first record has {} bytes, too many to tell the columns from; list them in column",
+                                "{}: the first record has {} bytes, too many to tell the columns from; list \
+                                 them in column",
                                 piece.path, record.bytes
                             )));
                         }

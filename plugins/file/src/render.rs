@@ -169,7 +169,8 @@ impl Offset {
     const UTC_TEXT: &'static str = "+00:00";
     const UTC: Offset = Offset { micros: 0, text: Cow::Borrowed(Offset::UTC_TEXT) };
 
-    /// That of a zone written as `+08:00`; instants of zones with a name are written in UTC, which needs no table of zones.
+    /// That of a zone written as `+08:00`; instants of zones with a name are written in UTC, which needs no table of
+    /// zones.
     fn of(zone: &str) -> Offset {
         Offset::fixed(zone).unwrap_or(Offset::UTC)
     }

@@ -267,8 +267,8 @@ impl Decoding {
         Ok(written)
     }
 
-    /// Reads more bytes, and notes how many of them are complete characters: the place of a character that lies across two
-    /// reads could not be told exactly.
+    /// Reads more bytes, and notes how many of them are complete characters: the place of a character that lies across
+    /// two reads could not be told exactly.
     fn fill(&mut self, head: &mut VecDeque<u8>, bytes: &mut Bytes) -> io::Result<()> {
         self.raw.copy_within(self.next..self.filled, 0);
         self.filled -= self.next;
@@ -295,8 +295,8 @@ impl Decoding {
     }
 }
 
-/// How many of these bytes are complete characters for certain. In every encoding but UTF-16 a line feed is a character of
-/// its own wherever it stands.
+/// How many of these bytes are complete characters for certain. In every encoding but UTF-16 a line feed is a character
+/// of its own wherever it stands.
 fn complete_characters(encoding: Encoding, bytes: &[u8]) -> usize {
     match encoding {
         Encoding::Latin1 | Encoding::Ascii | Encoding::Utf8 => bytes.len(),

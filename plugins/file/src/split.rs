@@ -1,5 +1,5 @@
-//! Cuts a large plain file into byte ranges that begin and end between two records, one range at a time: the next is looked
-//! for only when it is asked for.
+//! Cuts a large plain file into byte ranges that begin and end between two records, one range at a time: the next is
+//! looked for only when it is asked for.
 //! Not here: which files there are (`find`), reading the ranges (`reader`).
 
 mod borders;

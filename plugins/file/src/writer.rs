@@ -133,7 +133,8 @@ impl FileWriter {
         self.state.as_ref().ok_or_else(|| Error::internal("the file writer was not prepared"))
     }
 
-    /// The files whose names begin as those to be written, if they are to be replaced. Folders and links are left alone.
+    /// The files whose names begin as those to be written, if they are to be replaced. Folders and links are left
+    /// alone.
     fn files_in_the_way(&self) -> Result<Vec<String>> {
         let WriterConfig { directory, file_name, mode, .. } = &*self.config;
         let mut replaced = Vec::new();

@@ -35,7 +35,8 @@ fn a_reader_needs_no_more_than_a_path() {
 #[test]
 fn the_details_of_the_dialect() {
     let config = reader(json!({"csvReaderConfig": {
-        "textQualifier": "'", "escapeMode": "2", "recordDelimiter": "|", "comment": ";", "useComments": "true", "safetySwitch": true,
+        "textQualifier": "'", "escapeMode": "2", "recordDelimiter": "|", "comment": ";", "useComments": "true",
+        "safetySwitch": true,
         "caseSensitive": false, "captureRawRecord": true,
     }}));
     let dialect = config.unwrap().dialect;
@@ -93,6 +94,7 @@ fn bad_parameters_of_the_writer_are_named() {
         (json!({"compress": "zip"}), "parameter.compress"),
         (json!({"fieldDelimiter": ""}), "parameter.fieldDelimiter"),
         (json!({"fieldDelimiter": "\n"}), "parameter.fieldDelimiter"),
+        (json!({"fieldDelimiter": "¦", "encoding": "us-ascii"}), "parameter.fieldDelimiter"),
         (json!({"header": 7}), "parameter.header"),
         (json!({"byteEncoding": "hex"}), "parameter.byteEncoding"),
         (json!({"dateFormat": "bbb"}), "parameter.dateFormat"),
@@ -100,7 +102,10 @@ fn bad_parameters_of_the_writer_are_named() {
         (json!({"fileFormat": "csv", "csvWriterConfig": {"escapeMode": 0}}), "parameter.csvWriterConfig.escapeMode"),
         (json!({"fileFormat": "csv", "fieldDelimiter": "\""}), "parameter.fieldDelimiter"),
         (
-            json!({"fileFormat": "csv", "fieldDelimiter": "n", "csvWriterConfig": {"escapeMode": 2, "useTextQualifier": false}}),
+            json!({
+                "fileFormat": "csv", "fieldDelimiter": "n",
+                "csvWriterConfig": {"escapeMode": 2, "useTextQualifier": false},
+            }),
             "letter",
         ),
     ];

@@ -161,14 +161,17 @@ impl WriterConfig {
         let formats = [("text", FormatName::Text), ("csv", FormatName::Csv), ("sql", FormatName::Sql)];
         let format_name = params.choice("fileFormat", &formats)?.unwrap_or(FormatName::Text);
         let header = header(&params)?;
+        let format = format(&params, format_name)?;
+        let encoding = encoding(&params)?;
+        check_encoding(&params, &format, encoding)?;
         Ok(WriterConfig {
             directory,
             file_name,
             suffix,
             mode,
-            format: format(&params, format_name)?,
+            format,
             header,
-            encoding: encoding(&params)?,
+            encoding,
             compression: compression(
                 &params,
                 &[
@@ -182,6 +185,24 @@ impl WriterConfig {
             text: text_rules(&params)?,
         })
     }
+}
+
+/// What stands between values must be in the encoding: otherwise every record would be dirty.
+fn check_encoding(params: &Params<'_>, format: &Format, encoding: Encoding) -> Result<()> {
+    let texts = match format {
+        Format::Delimited(format) => vec![
+            ("fieldDelimiter", &format.delimiter),
+            ("lineDelimiter", &format.terminator),
+            ("nullFormat", &format.null),
+        ],
+        Format::Sql(format) => vec![("lineDelimiter", &format.terminator)],
+    };
+    for (key, text) in texts {
+        encoding.encode(&String::from_utf8_lossy(text), &mut Vec::new()).map_err(|character| {
+            params.error(key, format_args!("contains {character:?}, which {} does not have", encoding.name()))
+        })?;
+    }
+    Ok(())
 }
 
 fn header(params: &Params<'_>) -> Result<Header> {

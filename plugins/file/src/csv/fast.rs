@@ -154,8 +154,8 @@ impl Fast {
         }
     }
 
-    /// The quote that closes a field whose opening quote was the mark before. It is clean if a delimiter, a line end or the
-    /// end of the text follows it.
+    /// The quote that closes a field whose opening quote was the mark before. It is clean if a delimiter, a line end or
+    /// the end of the text follows it.
     #[inline]
     fn closing_quote(
         &self,

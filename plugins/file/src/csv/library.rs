@@ -1,5 +1,5 @@
-//! Cuts one record with csv-core, and adds what DataX's dialect has on top of it: blanks around a qualified field, and the
-//! errors that csv-core takes in its stride.
+//! Cuts one record with csv-core, and adds what DataX's dialect has on top of it: blanks around a qualified field, and
+//! the errors that csv-core takes in its stride.
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use memchr::memchr;

@@ -82,7 +82,8 @@ impl Records {
         }
     }
 
-    /// Goes on at this place of the text, which is the front of the record in this line, as long as `keep_going` says so.
+    /// Goes on at this place of the text, which is the front of the record in this line, as long as `keep_going` says
+    /// so.
     pub(crate) fn skip_to(&mut self, place: u64, line: u64, keep_going: impl Fn() -> bool) -> io::Result<()> {
         while self.offset + (self.next as u64) < place && keep_going() {
             self.next = self.filled;
@@ -145,8 +146,8 @@ impl Records {
         self.text.place(self.offset + at as u64, &self.buffer[known..at])
     }
 
-    /// The place in the text, the place in the file, and the line at which this record of the current run begins; for one
-    /// behind the last, those at which reading goes on.
+    /// The place in the text, the place in the file, and the line at which this record of the current run begins; for
+    /// one behind the last, those at which reading goes on.
     pub(crate) fn place(&self, record: usize) -> (u64, u64, u64) {
         let (at, line) = match self.run.records.get(record) {
             Some(about) => (about.start as usize, self.line + u64::from(about.line)),

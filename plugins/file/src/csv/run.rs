@@ -39,8 +39,8 @@ pub(crate) struct Field {
 const QUALIFIED: u32 = 1 << 31;
 const ASIDE: u32 = 1 << 30;
 
-/// A longer record cannot be read. The buffer that it is in may have up to twice as much, and places in it leave two bits
-/// for marks.
+/// A longer record cannot be read. The buffer that it is in may have up to twice as much, and places in it leave two
+/// bits for marks.
 pub(crate) const LONGEST_RECORD: usize = 1 << 28;
 
 impl Field {

@@ -265,7 +265,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_fast_way_and_the_careful_way_come_to_the_same(text in texts(), dialect in standard_dialects(), step in 1..40usize) {
+    fn the_fast_way_and_the_careful_way_come_to_the_same(
+        text in texts(), dialect in standard_dialects(), step in 1..40usize
+    ) {
         let extended = Extended::new(&dialect);
         let careful = cut_in_steps(&text, &dialect, text.len().max(1), |text, last, run| extended.cut(text, last, run));
         let mut fast = Fast::new(&dialect);

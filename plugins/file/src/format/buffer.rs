@@ -53,6 +53,15 @@ impl Buffer {
         self.used += end - start;
     }
 
+    /// Makes it this long, and gives all of it away to be filled.
+    pub(crate) fn extend_to(&mut self, length: usize) -> &mut [u8] {
+        if length > self.used {
+            self.make_room(length - self.used);
+            self.used = length;
+        }
+        &mut self.bytes
+    }
+
     #[inline(always)]
     fn make_room(&mut self, more: usize) {
         if self.used + more + SLACK > self.bytes.len() {

@@ -33,15 +33,11 @@ impl Dressing {
         Dressing { special: Special::of(format), format: format.clone() }
     }
 
-    pub(crate) fn format(&self) -> &Delimited {
-        &self.format
-    }
-
     /// Dresses a column. Most need nothing and are left as they are; `first` says that it is the first of its records.
     pub(crate) fn dress<'a>(&self, cells: Cells<'a>, first: bool) -> Dressed<'a> {
         let mut specials = self.special.all_in(&cells);
         let can_stay = specials.is_none() && cells.unwritable.is_empty() && cells.nulls.is_none();
-        if can_stay && !self.may_need_enclosing(&cells, first) {
+        if can_stay && !self.has_any_to_dress(&cells, first) {
             return Dressed { offsets: cells.offsets, bytes: cells.bytes, unwritable: Vec::new() };
         }
         let rows = cells.offsets.len() - 1;
@@ -95,8 +91,8 @@ impl Dressing {
                     out.push(b'\\');
                 }
                 for byte in text {
-                    // Of a delimiter of several bytes the first alone, wherever it stands: then nothing in the value can
-                    // be taken for a delimiter, not even together with the one behind it.
+                    // Of a delimiter of several bytes the first alone, wherever it stands: then nothing in the value
+                    // can be taken for a delimiter, not even together with the one behind it.
                     if self.special.bytes.contains(byte) {
                         out.push(b'\\');
                     }
@@ -112,20 +108,22 @@ impl Dressing {
         format!("contains {what}, which this format cannot express; use fileFormat csv, or another delimiter")
     }
 
-    /// Whether a column has any value that may have to be enclosed although it contains nothing special.
-    fn may_need_enclosing(&self, cells: &Cells<'_>, first: bool) -> bool {
-        let comment = match self.format.quoting {
+    /// Whether a column has any value that has to be dressed although it contains nothing special.
+    fn has_any_to_dress(&self, cells: &Cells<'_>, first: bool) -> bool {
+        let bytes = cells.all_bytes();
+        let (always, comment) = match self.format.quoting {
             Quoting::None => return false,
-            Quoting::Qualifier { always: true, .. } => return true,
-            Quoting::Qualifier { comment, .. } | Quoting::Backslash { comment } => comment,
+            Quoting::Backslash { comment } => return first && memchr(comment, bytes).is_some(),
+            Quoting::Qualifier { always, comment, .. } => (always, comment),
         };
         let null = &self.format.null;
-        let bytes = cells.all_bytes();
         let has_empty = || cells.offsets.windows(2).any(|ends| ends[0] == ends[1]);
-        (first && memchr(comment, bytes).is_some())
+        let may_have = (first && memchr(comment, bytes).is_some())
             || ((first || null.is_empty()) && has_empty())
             || memchr::memchr2(b' ', b'\t', bytes).is_some()
-            || (!null.is_empty() && memmem::find(bytes, null).is_some())
+            || (!null.is_empty() && memmem::find(bytes, null).is_some());
+        let has = |row: usize| needs_enclosing(&self.format, cells.text(row), first, comment);
+        always || (may_have && (0..cells.offsets.len() - 1).any(has))
     }
 }
 
@@ -214,8 +212,9 @@ fn is_in_or_at_end(text: &[u8], sequence: &[u8]) -> bool {
     memmem::find(text, sequence).is_some() || memmem::find(&[tail, sequence].concat(), sequence) != Some(tail.len())
 }
 
-/// Whether a value without anything special in it has to be enclosed to be read again as it is: a reader drops blanks at
-/// the ends, takes a line without any character for none and a comment for a comment; and NULL is not the word for it.
+/// Whether a value without anything special in it has to be enclosed to be read again as it is: a reader drops blanks
+/// at the ends, takes a line without any character for none and a comment for a comment; and NULL is not the word for
+/// it.
 fn needs_enclosing(format: &Delimited, text: &[u8], first: bool, comment: u8) -> bool {
     match text {
         [] => first || format.null.is_empty(),

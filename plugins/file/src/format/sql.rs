@@ -4,34 +4,41 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::{Buffer, Cause, Dressed};
+use super::{Buffer, Cause, Dressed, Glue};
 use crate::config::Sql;
 use crate::render::Cells;
 
-/// What is around the values of a statement.
-pub(crate) struct Statement {
-    pub(crate) before: Vec<u8>,
-    pub(crate) after: Vec<u8>,
-    pub(crate) commit: Vec<u8>,
-    pub(crate) commit_size: u64,
+/// What stands around the values of a statement.
+pub(super) fn glue(format: &Sql, names: &[String]) -> Glue {
+    let quote = &format.quote;
+    let names: Vec<String> = names.iter().map(|name| format!("{quote}{name}{quote}")).collect();
+    let before = format!("INSERT INTO {quote}{}{quote} ({}) VALUES(", format.table, names.join(","));
+    Glue { before: before.into_bytes(), between: b",".to_vec(), after: [&b");"[..], &format.terminator].concat() }
 }
 
-impl Statement {
-    pub(crate) fn new(format: &Sql, names: &[String]) -> Statement {
-        let quote = &format.quote;
-        let names: Vec<String> = names.iter().map(|name| format!("{quote}{name}{quote}")).collect();
-        let before = format!("INSERT INTO {quote}{}{quote} ({}) VALUES(", format.table, names.join(","));
-        Statement {
-            before: before.into_bytes(),
-            after: [&b");"[..], &format.terminator].concat(),
-            commit: [&b"commit;"[..], &format.terminator].concat(),
-            commit_size: format.commit_size,
-        }
+/// The `commit;` between some statements.
+pub(super) struct Commits {
+    pub(super) statement: Vec<u8>,
+    size: u64,
+}
+
+impl Commits {
+    pub(super) fn new(format: &Sql) -> Commits {
+        Commits { statement: [&b"commit;"[..], &format.terminator].concat(), size: format.commit_size }
+    }
+
+    /// How many rows may follow so many until one is due.
+    pub(super) fn rows_to_next(&self, rows: u64) -> usize {
+        usize::try_from(self.size - rows % self.size).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn is_due(&self, rows: u64) -> bool {
+        rows.is_multiple_of(self.size)
     }
 }
 
 /// The values of a column as literals.
-pub(crate) fn literals<'a>(cells: &Cells<'_>) -> Dressed<'a> {
+pub(super) fn literals<'a>(cells: &Cells<'_>) -> Dressed<'a> {
     let rows = cells.offsets.len() - 1;
     let mut out = Buffer::with_room(cells.all_bytes().len() + 4 * rows);
     let mut offsets = Vec::with_capacity(rows + 1);

@@ -117,11 +117,10 @@ impl FileTask {
     /// Moves records of the current run into the batch: whether it is full.
     fn take_rows(&mut self) -> Result<bool> {
         let Some(open) = &mut self.open else { return Ok(false) };
-        let (fixed, copies) = (self.columns.fixed_bytes(), self.columns.copies());
         let (run, _) = open.records.run();
         let mut rows = open.rows.start..open.rows.start;
         for record in &run.records[open.rows.clone()] {
-            let bytes = (record.end - record.start) as usize * copies + fixed;
+            let bytes = self.columns.most_bytes((record.end - record.start) as usize);
             let taken = self.columns.rows() + rows.len();
             if taken == self.batch_records || (taken > 0 && self.bytes + bytes > self.batch_bytes) {
                 break;
@@ -140,6 +139,7 @@ impl FileTask {
 
     fn finish_batch(&mut self) -> Result<Item> {
         let mut batch: Batch = self.columns.finish()?;
+        self.bytes = 0;
         batch.position = Some(serde_json::to_value(self.place()).map_err(|error| Error::internal(error.to_string()))?);
         Ok(Item::Batch(batch))
     }
@@ -236,8 +236,8 @@ impl FileTask {
 }
 
 impl Open {
-    /// A quote that is never closed makes one value of all lines behind it: that is no dirty record, but a file that could
-    /// not be read.
+    /// A quote that is never closed makes one value of all lines behind it: that is no dirty record, but a file that
+    /// could not be read.
     fn refuse_swallowed_lines(&self) -> Result<()> {
         let (run, text) = self.records.run();
         let Some((record, Problem::UnclosedQuote { line, .. })) = run.problems.last() else { return Ok(()) };
@@ -252,8 +252,8 @@ impl Open {
 
     fn never_closed(&self, line: u64, record: u64) -> Error {
         Error::data(format!(
-            "{}: the quote that opens a field in line {line} (in the record at byte {record}) is never closed, so everything \
-             behind it would be one value; if quotes are ordinary characters in this file, set \
+            "{}: the quote that opens a field in line {line} (in the record at byte {record}) is never closed, so \
+             everything behind it would be one value; if quotes are ordinary characters in this file, set \
              csvReaderConfig.useTextQualifier to false",
             self.dirt.name()
         ))
@@ -276,7 +276,8 @@ impl Open {
         })
     }
 
-    /// Files with other headers than the first are read by position all the same, as DataX does; but it is worth a word.
+    /// Files with other headers than the first are read by position all the same, as DataX does; but it is worth a
+    /// word.
     fn compare_header(&self, layout: &Layout) {
         let header = self.records.first_record();
         if let Some(first) = &layout.header

@@ -41,7 +41,9 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_decoded_to_an_end(bytes in proptest::collection::vec(any::<u8>(), 0..300), room in LEAST_ROOM..60usize) {
+    fn any_bytes_are_decoded_to_an_end(
+        bytes in proptest::collection::vec(any::<u8>(), 0..300), room in LEAST_ROOM..60usize
+    ) {
         for name in ["GBK", "UTF-16", "Shift_JIS", "latin1", "us-ascii", "windows-1252"] {
             // Not at the front, where they could be a byte-order mark.
             let _ = decode(&[b"ab", &bytes[..]].concat(), Encoding::from_name(name).unwrap(), room);

@@ -1,5 +1,5 @@
-//! Walks over the bytes of a standard dialect, chunk by chunk, far faster than cutting records: all it knows is whether it
-//! is inside quotes, and how many lines it has passed.
+//! Walks over the bytes of a standard dialect, chunk by chunk, far faster than cutting records: all it knows is whether
+//! it is inside quotes, and how many lines it has passed.
 //! Not here: where to cut a file (`split`).
 
 use memchr::{memchr, memchr_iter, memchr2};
@@ -97,8 +97,8 @@ impl Borders {
         }
     }
 
-    /// Goes on to the next border between two records: its place in the chunk. `None`: it is not in this chunk, and the walk
-    /// has gone over all of it. A `\r` at the very end of a chunk is no border yet: a `\n` may follow.
+    /// Goes on to the next border between two records: its place in the chunk. `None`: it is not in this chunk, and the
+    /// walk has gone over all of it. A `\r` at the very end of a chunk is no border yet: a `\n` may follow.
     pub(crate) fn next_border(&mut self, chunk: &[u8]) -> Option<usize> {
         let mut at = 0;
         if self.after_return && matches!(self.state, State::Outside { .. }) && !chunk.is_empty() {

@@ -27,7 +27,9 @@ fn a_header_names_the_columns_even_if_it_goes_over_several_lines() {
 fn listed_columns_take_their_names_from_the_list_then_the_header() {
     let place = Place::new();
     let path = place.put("a.csv", "x,y,z\n1,2,3\n");
-    let column = json!([{"index": 2, "type": "string"}, {"index": "0", "type": "STRING", "name": "first"}, {"value": "c", "type": "string"}]);
+    let column = json!([
+        {"index": 2, "type": "string"}, {"index": "0", "type": "STRING", "name": "first"}, {"value": "c", "type": "string"},
+    ]);
     let read = read(json!({"path": path, "skipHeader": true, "column": column})).unwrap();
     assert_eq!(read.rows, rows(&[&["3", "1", "c"]]));
     let names: Vec<_> = read.schema.fields().iter().map(|field| field.name().clone()).collect();
@@ -78,7 +80,9 @@ fn delimiters_may_be_written_in_several_ways() {
 fn csv_reader_config_may_be_json_text_and_goes_before_field_delimiter() {
     let place = Place::new();
     let path = place.put("a.csv", "'a;b'; c\n\n#x\n");
-    let config = json!({"textQualifier": "'", "delimiter": ";", "trimWhitespace": "false", "useComments": true, "skipEmptyRecords": true});
+    let config = json!({
+        "textQualifier": "'", "delimiter": ";", "trimWhitespace": "false", "useComments": true, "skipEmptyRecords": true,
+    });
     let expected = rows(&[&["a;b", " c"]]);
     assert_eq!(read(json!({"path": path, "csvReaderConfig": config})).unwrap().rows, expected);
     let as_text = config.to_string();
@@ -164,7 +168,8 @@ fn batches_end_where_the_options_say() {
     assert_eq!(sizes(ReadOptions { batch_records: 30, ..ReadOptions::default() }), [30, 30, 30, 10]);
     assert_eq!(sizes(ReadOptions { batch_records: 1, ..ReadOptions::default() }), [1; 100]);
     let by_bytes = sizes(ReadOptions { batch_bytes: 1000, ..ReadOptions::default() });
-    assert!(by_bytes.iter().all(|rows| *rows <= 9), "{by_bytes:?}");
+    let (_, full) = by_bytes.split_last().unwrap();
+    assert!(full.iter().all(|rows| (8..=9).contains(rows)), "{by_bytes:?}");
     assert_eq!(sizes(ReadOptions { batch_bytes: 1, ..ReadOptions::default() }), [1; 100]);
 }
 

@@ -102,7 +102,8 @@ fn a_header_comes_first_in_every_file() {
 fn statements_insert_rows() {
     let more = json!({"fileFormat": "sql", "table": "t", "quoteChar": "`", "header": ["a", "b"], "commitSize": 2});
     let (content, _) = written(more, &[&["it's", "NULL"], &["null", "x\\"], &["", "y"]]);
-    let expected = "INSERT INTO `t` (`a`,`b`) VALUES('it''s',NULL);\nINSERT INTO `t` (`a`,`b`) VALUES('null','x\\');\ncommit;\n\
+    let expected = "INSERT INTO `t` (`a`,`b`) VALUES('it''s',NULL);\n\
+                    INSERT INTO `t` (`a`,`b`) VALUES('null','x\\');\ncommit;\n\
                     INSERT INTO `t` (`a`,`b`) VALUES('','y');\ncommit;\n";
     assert_eq!(content, expected);
 }

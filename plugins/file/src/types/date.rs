@@ -1,5 +1,5 @@
-//! Dates in the usual forms: `2020-01-02`, `2020-01-02 03:04:05`, with a `T` for the blank, with a fraction, with or without
-//! leading zeros; `20200102`; `03:04:05`, which is on 1970-01-01. A day that does not exist is none.
+//! Dates in the usual forms: `2020-01-02`, `2020-01-02 03:04:05`, with a `T` for the blank, with a fraction, with or
+//! without leading zeros; `20200102`; `03:04:05`, which is on 1970-01-01. A day that does not exist is none.
 
 use transship_plugin_api::DatePattern;
 use transship_plugin_api::dates::{MICROS_PER_DAY, MICROS_PER_SECOND, days_from_civil};
@@ -37,7 +37,8 @@ pub(crate) fn parse_date(text: &[u8]) -> Result<i64, Cause> {
     }
 }
 
-/// The date that a text is by this pattern, in microseconds since 1970-01-01 00:00:00 (UTC, where the pattern has a zone).
+/// The date that a text is by this pattern, in microseconds since 1970-01-01 00:00:00 (UTC, where the pattern has a
+/// zone).
 pub(crate) fn parse_date_by(pattern: &DatePattern, text: &[u8]) -> Result<i64, Cause> {
     if text.is_empty() {
         return Err(EMPTY.into());
@@ -71,7 +72,8 @@ impl Rest<'_> {
         Ok(days.ok_or(NO_SUCH_DAY)? * MICROS_PER_DAY)
     }
 
-    /// `03:04`, `03:04:05` or `03:04:05.678`, if that is all that is left, as microseconds. 24:00:00 is the end of the day.
+    /// `03:04`, `03:04:05` or `03:04:05.678`, if that is all that is left, as microseconds. 24:00:00 is the end of the
+    /// day.
     fn time_to_the_end(&mut self) -> Result<Option<i64>, Cause> {
         let Some((hour, _)) = self.number(1, 2) else { return Ok(None) };
         if self.after(b':').is_none() {

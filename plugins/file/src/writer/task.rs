@@ -1,5 +1,6 @@
 //! One attempt at writing a file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -10,7 +11,7 @@ use transship_plugin_api::{Batch, Error, HostRef, Origin, Report, Result, Writer
 use super::Written;
 use crate::config::{Format, Header, WriterConfig};
 use crate::encoding::Encoding;
-use crate::format::{Buffer, Rows};
+use crate::format::{Buffer, DressedRows, Rows};
 use crate::output::Output;
 use crate::render::render;
 
@@ -57,29 +58,34 @@ impl FileWriterTask {
             Header::Names => self.schema.fields().iter().map(|field| field.name().clone()).collect(),
         };
         self.rows.write_header(&names, &mut self.out)?;
-        self.encode_from(0).map_err(|character| {
+        self.encode_all()
+    }
+
+    /// Appends a part of what was written to what is encoded.
+    fn encode(&mut self, part: Range<usize>) -> Result<(), char> {
+        let before = self.encoded.len();
+        // What rows are made of is text, so this copies nothing.
+        let text = String::from_utf8_lossy(&self.out.bytes()[part]);
+        let encoded = self.config.encoding.encode(&text, &mut self.encoded);
+        if encoded.is_err() {
+            self.encoded.truncate(before);
+        }
+        encoded
+    }
+
+    /// Encodes all that was written, which is no row.
+    fn encode_all(&mut self) -> Result<()> {
+        if self.config.encoding == Encoding::Utf8 {
+            return Ok(());
+        }
+        self.encode(0..self.out.len()).map_err(|character| {
             Error::config(format!(
                 "the header contains {character:?}, which {} does not have",
                 self.config.encoding.name()
             ))
-        })
-    }
-
-    /// Brings what was appended since `start` into the encoding of the file.
-    fn encode_from(&mut self, start: usize) -> Result<(), char> {
-        if self.config.encoding == Encoding::Utf8 {
-            return Ok(());
-        }
-        let before = self.encoded.len();
-        // What rows are made of is text, so this copies nothing.
-        let text = String::from_utf8_lossy(&self.out.bytes()[start..]);
-        let encoded = self.config.encoding.encode(&text, &mut self.encoded);
-        drop(text);
-        if encoded.is_err() {
-            self.encoded.truncate(before);
-        }
-        self.out.truncate(start);
-        encoded
+        })?;
+        self.out.truncate(0);
+        Ok(())
     }
 
     fn hand_over(&mut self) -> Result<()> {
@@ -102,22 +108,34 @@ impl FileWriterTask {
         let cells =
             records.columns().iter().map(|column| render(column, &self.config.text)).collect::<Result<Vec<_>>>()?;
         let dressed = self.rows.dress(cells)?;
-        let mut unwritable = dressed.unwritable().iter().peekable();
-        for row in 0..records.num_rows() {
-            if let Some((_, column, cause)) = unwritable.next_if(|(other, _, _)| *other == row) {
-                dirty_row(&*self.host, records, row, Some(origin.position(row)), Some(*column), cause)?;
-                continue;
+        let mut row = 0;
+        for (unwritable, column, cause) in dressed.unwritable() {
+            self.write_block(records, origin, &dressed, row..*unwritable)?;
+            dirty_row(&*self.host, records, *unwritable, Some(origin.position(*unwritable)), Some(*column), cause)?;
+            row = unwritable + 1;
+        }
+        self.write_block(records, origin, &dressed, row..records.num_rows())
+    }
+
+    /// Writes rows that can be written, but for their encoding.
+    fn write_block(
+        &mut self,
+        records: &RecordBatch,
+        origin: &Origin,
+        dressed: &DressedRows<'_>,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        let mut row = rows.start;
+        while row < rows.end {
+            let ends = self.rows.write(dressed, row..rows.end, &mut self.out);
+            let count = ends.len();
+            if self.config.encoding == Encoding::Utf8 {
+                self.written += count as u64;
+            } else {
+                let ends = ends.to_vec();
+                self.encode_rows(records, origin, row, &ends)?;
             }
-            let start = self.out.len();
-            self.rows.write(&dressed, row, &mut self.out);
-            match self.encode_from(start) {
-                Ok(()) => self.written += 1,
-                Err(character) => {
-                    let cause = format!("contains {character:?}, which {} does not have", self.config.encoding.name());
-                    let column = self.column_with(character, records, row)?;
-                    dirty_row(&*self.host, records, row, Some(origin.position(row)), column, &cause)?;
-                }
-            }
+            row += count;
             if self.collected() >= ENOUGH {
                 if self.host.is_cancelled() {
                     return Err(Error::cancelled());
@@ -125,6 +143,24 @@ impl FileWriterTask {
                 self.hand_over()?;
             }
         }
+        Ok(())
+    }
+
+    /// Brings rows into the encoding of the file, all but those with a character that it lacks.
+    fn encode_rows(&mut self, records: &RecordBatch, origin: &Origin, first: usize, ends: &[usize]) -> Result<()> {
+        let mut start = 0;
+        for (row, end) in (first..).zip(ends) {
+            match self.encode(start..*end) {
+                Ok(()) => self.written += 1,
+                Err(character) => {
+                    let cause = format!("contains {character:?}, which {} does not have", self.config.encoding.name());
+                    let column = self.column_with(character, records, row)?;
+                    dirty_row(&*self.host, records, row, Some(origin.position(row)), column, &cause)?;
+                }
+            }
+            start = *end;
+        }
+        self.out.truncate(0);
         Ok(())
     }
 
@@ -170,16 +206,14 @@ impl WriterTask for FileWriterTask {
     }
 
     fn commit(&mut self) -> Result<Report> {
-        let start = self.out.len();
         self.rows.write_end(&mut self.out);
-        self.encode_from(start)
-            .map_err(|character| Error::internal(format!("the end of a file contains {character:?}")))?;
+        self.encode_all()?;
         self.hand_over()?;
         let Some(output) = &mut self.output else { return Err(Error::internal("a file task was not prepared")) };
         let bytes = output.finish()?;
         self.output = None;
         let detail = serde_json::to_value(&self.names).map_err(|error| Error::internal(error.to_string()))?;
-        Ok(Report { written: self.written, bytes, detail })
+        Ok(Report { written: self.written, bytes, detail, ..Report::default() })
     }
 
     fn abort(&mut self) -> Result<()> {
