@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::secrets::mask_broken;
 
 mod keys;
-pub use keys::{nearest, unknown_key_warnings};
+pub use keys::unknown_key_warnings;
 
 /// A job file.
 #[derive(Debug, Clone)]

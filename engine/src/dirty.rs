@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -21,6 +21,7 @@ pub struct Dirty {
     over: AtomicBool,
     path: PathBuf,
     file: Mutex<Option<File>>,
+    first: OnceLock<String>,
 }
 
 /// Who reported a dirty record.
@@ -37,6 +38,8 @@ pub enum Side {
 pub struct Place<'a> {
     pub run: &'a str,
     pub task: &'a str,
+    /// What people call the task.
+    pub number: u32,
     pub attempt: u32,
     /// The split's label.
     pub split: &'a str,
@@ -82,7 +85,15 @@ enum Fragment<'a> {
 impl Dirty {
     /// No dirty record yet. More than `limit` of them are over it; the file is made when the first arrives.
     pub fn new(limit: Option<u64>, path: PathBuf, secrets: Secrets) -> Dirty {
-        Dirty { limit, secrets, count: AtomicU64::new(0), over: AtomicBool::new(false), path, file: Mutex::new(None) }
+        Dirty {
+            limit,
+            secrets,
+            count: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+            path,
+            file: Mutex::new(None),
+            first: OnceLock::new(),
+        }
     }
 
     /// Counts a record and appends it to the file. One system call a record: a killed process loses none.
@@ -112,6 +123,11 @@ impl Dirty {
                 file.write_all(&text).map_err(|error| cannot_write(&self.path, &error))?;
             }
         }
+        self.first.get_or_init(|| {
+            let position = record.position.map(|position| format!(", {} {position}", place.unit)).unwrap_or_default();
+            let column = record.column.map(|column| format!(", column {column}")).unwrap_or_default();
+            format!("{split}{position}{column}: {cause}")
+        });
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         if self.limit.is_none_or(|limit| count <= limit) {
             return Ok(Verdict::Kept);
@@ -133,6 +149,11 @@ impl Dirty {
     /// Whether the limit was exceeded at any time.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
+    }
+
+    /// Where the first one was met, and what was wrong with it.
+    pub fn first(&self) -> Option<&str> {
+        self.first.get().map(String::as_str)
     }
 
     /// The file, once it exists: other processes of the run append to it as well.
@@ -173,6 +194,7 @@ mod tests {
         Place {
             run: "r",
             task: "t",
+            number: 0,
             attempt: 1,
             split: "a.csv",
             side: Side::Reader,
@@ -209,7 +231,7 @@ mod tests {
         let line: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
             line,
-            json!({"run": "r", "task": "t", "attempt": 1, "split": "a.csv", "side": "reader", "plugin": "txtfilereader",
+            json!({"run": "r", "task": "t", "number": 0, "attempt": 1, "split": "a.csv", "side": "reader", "plugin": "txtfilereader",
                    "unit": "line", "position": 7, "source": {"file": "a.csv", "byte": 99}, "column": "price", "value": "1,\n2",
                    "cause": "not a number", "record": {"price": "1,\n2"}})
         );

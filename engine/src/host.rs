@@ -17,6 +17,7 @@ pub struct JobHost {
 pub struct TaskHost {
     pub run: String,
     pub task: String,
+    pub number: u32,
     pub attempt: u32,
     pub split: String,
     pub unit: String,
@@ -58,6 +59,7 @@ impl Host for TaskHost {
         let place = Place {
             run: &self.run,
             task: &self.task,
+            number: self.number,
             attempt: self.attempt,
             split: &self.split,
             side: self.side,

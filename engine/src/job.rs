@@ -67,6 +67,9 @@ pub struct Summary {
     pub perf: Perf,
     /// The file that holds the dirty records, if there are any.
     pub dirty_file: Option<PathBuf>,
+    /// Where the first of them was met, and what was wrong with it.
+    #[serde(default)]
+    pub first_dirty: Option<String>,
 }
 
 /// How a job ended.
@@ -125,8 +128,8 @@ impl<'a> Job<'a> {
         let reader_plugin = calls.call("init", || loader.load(&content.reader, Role::Reader))?;
         let writer_plugin = calls.call("init", || loader.load(&content.writer, Role::Writer))?;
         let transformers = load_transformers(loader, &content.transformers, &host, file, &calls)?;
-        warn_of_unknown_keys(&reader_plugin, Role::Reader, &content.reader);
-        warn_of_unknown_keys(&writer_plugin, Role::Writer, &content.writer);
+        warn_of_unknown_keys(&reader_plugin, Role::Reader, &content.reader, file);
+        warn_of_unknown_keys(&writer_plugin, Role::Writer, &content.writer, file);
 
         let reader = calls
             .call("init", || reader_plugin.reader(&content.reader.name, &content.reader.parameter, host.clone()))
@@ -372,6 +375,7 @@ impl<'a> Job<'a> {
             aborted,
             tasks,
             perf: Perf::default(),
+            first_dirty: line.dirty.first().map(String::from),
             dirty_file: line.dirty.file().filter(|_| counts.dirty() + aborted.dirty() > 0).map(PathBuf::from),
         };
         let watch = Watch::start();
@@ -413,7 +417,7 @@ fn load_transformers<'a>(
 ) -> Result<Vec<(LoadedPlugin, &'a Component)>> {
     let load = |component: &'a Component| {
         let plugin = calls.call("init", || loader.load(component, Role::Transformer))?;
-        warn_of_unknown_keys(&plugin, Role::Transformer, component);
+        warn_of_unknown_keys(&plugin, Role::Transformer, component, file);
         // Made once here only to learn whether it can be made: each task makes its own.
         calls
             .call("init", || plugin.transformer(&component.name, &component.parameter, host.clone()).map(drop))
@@ -435,13 +439,13 @@ fn refused(file: &JobFile, component: &Component, error: &transship_plugin_api::
 }
 
 /// Unknown keys are never refused (DataX ignores them), but a misspelt one should not go unnoticed.
-fn warn_of_unknown_keys(plugin: &LoadedPlugin, role: Role, component: &Component) {
+fn warn_of_unknown_keys(plugin: &LoadedPlugin, role: Role, component: &Component, file: &JobFile) {
     let Some(known) = described(plugin.description(), role, &component.name) else { return };
     if known.parameters.is_empty() {
         return;
     }
     let names: Vec<&str> = known.parameters.iter().map(|parameter| parameter.name.as_ref()).collect();
     for warning in unknown_key_warnings(&component.parameter, &format!("{}.parameter.", component.place), &names) {
-        log::warn!("{warning}");
+        log::warn!("{}: {warning}", file.path.display());
     }
 }

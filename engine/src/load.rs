@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use transship_plugin_api::HostRef;
 use transship_plugin_api::ffi::import::{LoadedPlugin, Trust};
+use transship_plugin_api::params::nearest;
 use transship_plugin_api::plugin::{Component as Described, Description};
 
-use crate::config::{Component, nearest};
+use crate::config::Component;
 use crate::error::{Error, Result};
 
 /// Finds plugins and keeps them loaded.

@@ -31,6 +31,10 @@ pub enum Phase {
     WaitReadTime,
     /// The reader waited for room in the channel.
     WaitWriteTime,
+    /// The writer waited for its turn at a target that takes only so many tasks at once.
+    WaitTurnTime,
+    /// The reader waited because of the job's speed limit.
+    WaitLimitTime,
     TransformerTime,
 }
 

@@ -62,6 +62,8 @@ pub struct Prepared {
     pub tasks: Vec<TaskSpec>,
 }
 
+/// Each channel has two threads: with more of them a machine spends its time between threads, not in them.
+const MAX_CHANNELS: u32 = 1024;
 const BATCH_RECORDS: usize = 8192;
 const BATCH_BYTES: usize = 2 << 20;
 /// At least so many batches a second, where a rate is limited.
@@ -112,6 +114,14 @@ pub fn plan(setting: &Setting, machine: Machine) -> Plan {
 }
 
 fn channels(setting: &Setting, machine: Machine, notes: &mut Vec<String>) -> u32 {
+    let wanted = wanted_channels(setting, machine, notes);
+    if wanted > MAX_CHANNELS {
+        notes.push(format!("{wanted} channels are too many: {MAX_CHANNELS} run at once"));
+    }
+    wanted.min(MAX_CHANNELS)
+}
+
+fn wanted_channels(setting: &Setting, machine: Machine, notes: &mut Vec<String>) -> u32 {
     let (speed, transport) = (&setting.speed, &setting.transport);
     let from = |total: Option<u64>, each: Option<u64>| Some(u32::try_from(total? / each?).unwrap_or(u32::MAX).max(1));
     let computed = [
@@ -128,7 +138,7 @@ fn channels(setting: &Setting, machine: Machine, notes: &mut Vec<String>) -> u32
     }
     let channels = speed.channels.unwrap_or_else(|| {
         let cores = u32::try_from(machine.cores.max(1)).unwrap_or(1);
-        notes.push(format!("job.setting.speed.channel is not set: {cores}, one for each core"));
+        notes.push(format!("job.setting.speed.channel is not set, or not above 0: {cores}, one for each core"));
         cores
     });
     if speed.bytes_per_second.is_some() || speed.records_per_second.is_some() {
@@ -161,7 +171,7 @@ mod tests {
         assert_eq!(plan.channels, 2);
         assert_eq!(plan.capacity, BatchLimit { records: 64 * 8192, bytes: 64 << 20 });
         assert_eq!(plan.batch, BatchLimit { records: 8192, bytes: 2 << 20 });
-        assert_eq!(plan.notes, ["job.setting.speed.channel is not set: 2, one for each core"]);
+        assert_eq!(plan.notes, ["job.setting.speed.channel is not set, or not above 0: 2, one for each core"]);
         let many = planned(Speed { channels: Some(8), ..Speed::default() }, Transport::default());
         assert_eq!(many.capacity.bytes, 16 << 20);
     }
@@ -175,6 +185,13 @@ mod tests {
         assert_eq!(plan.channels, 4, "the smaller of 10 and 4");
         assert_eq!((plan.bytes_per_second, plan.records_per_second), (Some(10 << 20), Some(100)));
         assert_eq!(plan.notes.len(), 1);
+    }
+
+    #[test]
+    fn more_channels_than_a_machine_can_run_are_not_started() {
+        let plan = planned(Speed { channels: Some(100_000), ..Speed::default() }, Transport::default());
+        assert_eq!(plan.channels, 1024);
+        assert_eq!(plan.notes, ["100000 channels are too many: 1024 run at once"]);
     }
 
     #[test]

@@ -356,6 +356,7 @@ impl<'a> Attempt<'a> {
         Arc::new(TaskHost {
             run: self.line.run.id.clone(),
             task: self.spec.id.clone(),
+            number: self.spec.number,
             attempt: self.info.number,
             split: self.spec.split.label.clone(),
             unit: self.spec.split.unit.clone(),

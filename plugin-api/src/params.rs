@@ -184,6 +184,19 @@ impl<'a> Params<'a> {
     }
 }
 
+/// The known name that a misspelt one was probably meant to be, for "did you mean". Of paths like `column[].type` only the last
+/// word may be misspelt, however long the path is.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let last_word = |path: &str| path.rsplit('.').next().unwrap_or(path).len();
+    known
+        .into_iter()
+        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
+        .filter(|(distance, known)| *distance <= (last_word(known) / 3).max(1))
+        .min()
+        .map(|(_, known)| known)
+}
+
 /// What kind of JSON a value is, in words; a short scalar is shown. Only call it for values that are no secret.
 pub fn describe(value: &Value) -> String {
     match value {

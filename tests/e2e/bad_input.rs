@@ -82,7 +82,7 @@ fn an_unknown_plugin_is_told_with_the_places_and_a_near_name() {
     scratch.job("reader.json", &Job::new(plugin("faltyreader", json!({})), faulty_writer(json!({}))));
     let run = scratch.transship(["run", "reader.json"]).plugins_in("no/such/folder").run().fails_with(3);
     run.says([
-        "error: job.content[0].reader: there is no reader named \"faltyreader\"; did you mean \"faultyreader\"?\n",
+        "error: reader.json: job.content[0].reader: there is no reader named \"faltyreader\"; did you mean \"faultyreader\"?\n",
         "no/such/folder (--plugin-path, which does not exist)\n",
         "(beside the program)\n",
         "lib/transship",

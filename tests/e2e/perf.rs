@@ -139,7 +139,49 @@ fn the_slowest_tasks_are_shown_the_slowest_first() {
     let slowest: Vec<&str> = slowest.lines().collect();
     assert_eq!(slowest.len(), 3, "{run}");
     assert!(slowest[0].contains("task 2 ") && slowest[0].ends_with("split 2"), "{run}");
-    assert!(slowest.iter().all(|line| line.contains("100 records") && line.contains("% for the reader")), "{run}");
+    assert!(slowest.iter().all(|line| line.contains("100 records  reading ")), "{run}");
+    assert!(slowest[0].contains(", waiting for the reader "), "{run}");
+}
+
+#[test]
+fn waits_for_a_turn_and_for_the_speed_limit_are_told_apart() {
+    let scratch = Scratch::new();
+    // The first task holds the only turn until the second has read all it has.
+    let writer =
+        json!({ "maxOpenTasks": 1, "fail": { "at": "write", "split": 0, "how": "wait_for_file", "file": "read" } });
+    let reader = json!({ "splits": 2, "fail": { "at": "task_post", "split": 1, "how": "go_on", "marker": "read" } });
+    scratch.job("turn.json", &faulty(reader, writer).channels(2));
+    scratch.transship(["run", "turn.json", "--perf", "turn.jsonl"]).run().succeeds();
+    let turns = json_lines(&scratch.read("turn.jsonl"));
+    let turns: Vec<_> = turns.iter().filter(|line| line["phase"] == "WAIT_TURN_TIME").collect();
+    assert_eq!(turns.len(), 2);
+    assert!(turns.iter().any(|line| number(line, "/elapsed_nanos") > 0));
+
+    let job = faulty(json!({}), json!({})).with("job.setting.speed.record", 400);
+    scratch.job("limit.json", &job);
+    let run = scratch.transship(["run", "limit.json", "--perf", "limit.jsonl"]).run().succeeds();
+    let limits = json_lines(&scratch.read("limit.jsonl"));
+    assert!(
+        limits.iter().any(|line| line["phase"] == "WAIT_LIMIT_TIME" && number(line, "/elapsed_nanos") > 100_000_000)
+    );
+    run.says([", waiting for the speed limit "]);
+}
+
+#[test]
+fn a_summary_as_json_and_printed_records_do_not_share_stdout() {
+    let scratch = Scratch::new();
+    let reader = plugin("streamreader", json!({ "column": [{ "value": "x" }], "sliceRecordCount": 1 }));
+    scratch.job("job.json", &Job::new(reader, plugin("streamwriter", json!({}))));
+    let run = scratch.transship(["run", "job.json", "--json"]).run().fails_with(2);
+    assert_eq!(run.stdout, "");
+    run.says(["--json prints the summary to stdout, where this job prints its records"]);
+}
+
+#[test]
+fn a_job_has_no_more_threads_than_tasks_however_many_channels_it_asks_for() {
+    let scratch = Scratch::new();
+    let run = scratch.run(&faulty(json!({ "splits": 2 }), json!({})).channels(1_000_000)).succeeds();
+    run.says(["1000000 channels are too many: 1024 run at once", "2 done on 1024 channels"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Where lines for a person go: stderr, around a progress bar if there is one, with secrets masked.
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::ProgressBar;
@@ -18,11 +19,19 @@ struct Shared {
     quiet: bool,
     secrets: Mutex<Secrets>,
     bar: Mutex<Option<ProgressBar>>,
+    no_bar: AtomicBool,
 }
 
 impl Console {
     pub(super) fn new(quiet: bool) -> Console {
-        Console { shared: Arc::new(Shared { quiet, secrets: Mutex::default(), bar: Mutex::default() }) }
+        Console {
+            shared: Arc::new(Shared {
+                quiet,
+                secrets: Mutex::default(),
+                bar: Mutex::default(),
+                no_bar: AtomicBool::new(false),
+            }),
+        }
     }
 
     /// Sends log records to this console.
@@ -34,7 +43,7 @@ impl Console {
             .parse_filters(&filter)
             .format(move |_, record| {
                 let level = record.level().as_str().to_ascii_lowercase();
-                console.line(&format!("{} {level}: {}: {}", now(), record.target(), record.args()));
+                console.line(&format!("{} {level}: {}{}", now(), speaker(record.target()), record.args()));
                 Ok(())
             })
             .try_init();
@@ -76,12 +85,19 @@ impl Console {
 
     /// Shows a progress bar if stderr is a terminal, until `hide_bar`.
     pub(super) fn show_bar(&self, make: impl FnOnce() -> ProgressBar) -> Option<ProgressBar> {
-        if self.shared.quiet || !std::io::stderr().is_terminal() {
+        if self.shared.quiet || self.shared.no_bar.load(Ordering::Relaxed) || !std::io::stderr().is_terminal() {
             return None;
         }
         let bar = make();
         *self.bar() = Some(bar.clone());
         Some(bar)
+    }
+
+    /// Shows no bar from here on if records are printed to the same terminal: each would tear it apart.
+    pub(super) fn records_go_to_stdout(&self) {
+        if std::io::stdout().is_terminal() {
+            self.shared.no_bar.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn hide_bar(&self) {
@@ -119,6 +135,14 @@ impl Console {
 
     fn bar(&self) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {
         self.shared.bar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Who says something: a plugin by its name; the engine speaks without one.
+fn speaker(target: &str) -> String {
+    match target.split("::").next().map(|origin| origin.strip_prefix("transship_").unwrap_or(origin)) {
+        Some("engine") | None => String::new(),
+        Some(name) => format!("{name}: "),
     }
 }
 

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use serde_json::json;
 use transship_plugin_api::ffi::import::LoadedPlugin;
+use transship_plugin_api::params::nearest;
 use transship_plugin_api::plugin::{Component, Parameter};
 
 use super::summary::bytes_text;
-use crate::config::{JobFile, nearest};
+use crate::config::JobFile;
 use crate::error::{Error, Result};
 use crate::job::Job;
 
@@ -98,10 +99,13 @@ pub(super) fn plugins(plugins: &[LoadedPlugin], problems: &[String], name: Optio
                 known.push(plugin.description().name.clone());
             }
             if text.is_empty() {
-                let near = nearest(name, known.iter().map(String::as_str))
-                    .map(|near| format!("; did you mean \"{near}\"?"))
-                    .unwrap_or_default();
-                return Err(Error::Plugin(format!("there is no plugin named \"{name}\"{near}")));
+                let near = nearest(name, known.iter().map(String::as_str));
+                let advice = near.map_or_else(
+                    || "`transship plugins` lists those that there are".to_string(),
+                    |near| format!("did you mean \"{near}\"?"),
+                );
+                let left_out: String = problems.iter().map(|problem| format!("\n  left out: {problem}")).collect();
+                return Err(Error::Plugin(format!("there is no plugin named \"{name}\"; {advice}{left_out}")));
             }
         }
     }

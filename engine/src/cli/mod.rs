@@ -62,6 +62,9 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What a writer that prints its records calls its target.
+const STDOUT: &str = "stdout";
+
 /// The exit code of a command that has said what is wrong.
 type Ended = std::result::Result<(), i32>;
 
@@ -81,6 +84,9 @@ impl<'a> Workshop<'a> {
         let cancel = Cancel::new();
         let environment = std::env::var_os("TRANSSHIP_PLUGIN_PATH");
         let program = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
+        for folder in plugin_path.folders.iter().filter(|folder| !folder.is_dir()) {
+            log::warn!("--plugin-path: there is no folder {}", folder.display());
+        }
         let places = search_places(&plugin_path.folders, environment.as_deref(), program.as_deref());
         let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
         Ok(Workshop {
@@ -118,7 +124,11 @@ impl<'a> Workshop<'a> {
             dirty_file,
         };
         let result = monitor::watch(self.console, &self.calls, &progress, &self.signals, || {
-            work(Job::init(&file, &surroundings)?, &file)
+            let job = Job::init(&file, &surroundings).map_err(|error| match error {
+                Error::Plugin(message) => Error::Plugin(format!("{}: {message}", path.display())),
+                other => other,
+            })?;
+            work(job, &file)
         });
         // Whatever failed, it failed because it was asked to stop.
         match (result, self.signals.received()) {
@@ -165,6 +175,15 @@ fn run_job(
 ) -> Result<()> {
     let console = workshop.console;
     let summary = workshop.with_job(path, arguments.dirty.clone(), |job, _| {
+        if job.writer_info().target == STDOUT {
+            if arguments.json {
+                return Err(Error::Job(
+                    "--json prints the summary to stdout, where this job prints its records: let the writer use a file"
+                        .into(),
+                ));
+            }
+            console.records_go_to_stdout();
+        }
         for note in &job.plan().notes {
             console.note(&format!("{}: {note}", path.display()));
         }

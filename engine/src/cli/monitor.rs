@@ -89,6 +89,15 @@ fn give_up(console: &Console, stuck: &Stuck, cause: Option<String>, signal: Opti
     std::process::exit(code);
 }
 
+fn grace(call: &str) -> Duration {
+    match call {
+        "commit" => COMMIT_GRACE,
+        // It has only begun because of the cancellation, and cleans up.
+        "abort" => GRACE + Duration::from_secs(3),
+        _ => GRACE,
+    }
+}
+
 /// Remembers since when calls are overdue.
 #[derive(Default)]
 struct Patience {
@@ -105,7 +114,7 @@ impl Patience {
             if now.duration_since(*since) > stuck.lasting {
                 *since = now;
             }
-            now.duration_since(*since) >= if stuck.call == "commit" { COMMIT_GRACE } else { GRACE }
+            now.duration_since(*since) >= grace(stuck.call)
         })
     }
 }
@@ -114,38 +123,39 @@ impl Patience {
 struct View<'a> {
     console: &'a Console,
     progress: &'a Progress,
-    bar: Option<ProgressBar>,
+    /// `None` until the first look: only then it is known whether there may be one.
+    bar: Option<Option<ProgressBar>>,
     shown: Snapshot,
     shown_at: Instant,
 }
 
 impl<'a> View<'a> {
     fn new(console: &'a Console, progress: &'a Progress) -> View<'a> {
-        let bar = console.show_bar(|| {
-            let bar = ProgressBar::new(0);
-            let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        View { console, progress, bar, shown: Snapshot::default(), shown_at: Instant::now() }
+        View { console, progress, bar: None, shown: Snapshot::default(), shown_at: Instant::now() }
     }
 
     fn update(&mut self) {
         let now = self.progress.snapshot();
-        if let Some(bar) = &self.bar {
+        let bar = self.bar.get_or_insert_with(|| self.console.show_bar(new_bar));
+        if let Some(bar) = bar {
             let (done, all) = share(&now);
             bar.set_length(all);
             bar.set_position(done);
-            bar.set_message(line(&now, &self.shown, self.shown_at.elapsed()));
+            bar.set_message(short_line(&now, &self.shown, self.shown_at.elapsed()));
         }
         let elapsed = self.shown_at.elapsed();
         if elapsed >= LINE_INTERVAL {
-            if self.bar.is_none() {
+            if bar.is_none() {
                 self.console.note(&line(&now, &self.shown, elapsed));
             }
             (self.shown, self.shown_at) = (now, Instant::now());
         }
     }
+}
+
+fn new_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{elapsed_precise} {bar:20} {msg}");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 impl Drop for View<'_> {
@@ -159,15 +169,27 @@ fn share(now: &Snapshot) -> (u64, u64) {
     if now.source_bytes > 0 { (now.source_bytes_done, now.source_bytes) } else { (now.tasks_done, now.tasks_known) }
 }
 
+/// What fits beside a bar.
+fn short_line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
+    let speed = per_second(now.read_records, before.read_records, elapsed);
+    let tasks = format!("{}/{}", now.tasks_done, now.tasks_known);
+    format!("{} records, {}/s, tasks {tasks}", count_text(now.read_records), count_text(speed))
+}
+
+fn per_second(now: u64, before: u64, elapsed: Duration) -> u64 {
+    (now.saturating_sub(before) as f64 / elapsed.as_secs_f64().max(0.001)) as u64
+}
+
 /// One line of progress, with DataX's figures.
 fn line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64().max(0.001);
-    let per_second = |now: u64, before: u64| (now.saturating_sub(before) as f64 / seconds) as u64;
+    let per_second = |now: u64, before: u64| per_second(now, before, elapsed);
     let more = if now.all_tasks_known { "" } else { "+" };
     format!(
-        "{} records, {} | {}/s, {} records/s | tasks {} of {}{more} | waited for the writer {:.1} s, for the reader {:.1} s",
+        "read {} records, {} | written {} | {}/s, {} records/s | tasks {} of {}{more} | waited for the writer {:.1} s, for the \
+         reader {:.1} s",
         count_text(now.read_records),
         bytes_text(now.read_bytes),
+        count_text(now.written_records),
         bytes_text(per_second(now.read_bytes, before.read_bytes)),
         count_text(per_second(now.read_records, before.read_records)),
         now.tasks_done,

@@ -52,6 +52,9 @@ pub(super) fn text(summary: &Summary) -> String {
             format!("{} kept in {}", count_text(counts.dirty() + summary.aborted.dirty()), file.display()),
         );
     }
+    if let Some(first) = &summary.first_dirty {
+        row("the first", first.clone());
+    }
     slowest(&mut text, &summary.tasks);
     format!(
         "job {} ({} to {}), run {}: {}\n{text}",
@@ -59,7 +62,7 @@ pub(super) fn text(summary: &Summary) -> String {
         summary.reader,
         summary.writer,
         summary.run,
-        outcome(&summary.outcome)
+        outcome(summary)
     )
 }
 
@@ -84,8 +87,10 @@ pub(super) fn write_perf(
     std::io::Write::write_all(file, &lines)
 }
 
-fn outcome(outcome: &Outcome) -> &'static str {
-    match outcome {
+fn outcome(summary: &Summary) -> &'static str {
+    let counts = &summary.counts;
+    match summary.outcome {
+        Outcome::Done if counts.read > 0 && counts.read == counts.dirty() => "done, but EVERY RECORD WAS DIRTY",
         Outcome::Done => "done",
         Outcome::Failed(_) => "FAILED",
         Outcome::DirtyLimit(_) => "FAILED, too many dirty records",
@@ -143,24 +148,40 @@ fn slowest(text: &mut String, tasks: &[TaskReport]) {
     let _ = writeln!(text, "  slowest tasks:");
     for task in tasks.into_iter().take(SLOWEST) {
         let total = task.perf.elapsed(Phase::TaskTotal);
-        let share = |phase| (100.0 * task.perf.elapsed(phase).as_secs_f64() / total.as_secs_f64().max(1e-9)).min(100.0);
+        let records = task.perf.records.iter().find(|record| record.phase == Phase::TaskTotal);
         let _ = writeln!(
             text,
-            "    task {:<3} {:>9}  {:>12} records  waited {:>3.0} % for the reader, {:>3.0} % for the writer  {}",
+            "    task {:<3} {:>9}  {:>11} records  {}  {}",
             task.number,
             seconds_text(total),
-            count_text(
-                task.perf
-                    .records
-                    .iter()
-                    .find(|record| record.phase == Phase::TaskTotal)
-                    .map_or(0, |record| record.records)
-            ),
-            share(Phase::WaitReadTime),
-            share(Phase::WaitWriteTime),
+            count_text(records.map_or(0, |record| record.records)),
+            times(task, total),
             task.split
         );
     }
+}
+
+/// What the two threads of a task did with their time: `reading 8 %, writing 99 %, waiting for its turn 12 %`.
+fn times(task: &TaskReport, total: Duration) -> String {
+    let percent = |time: Duration| (100.0 * time.as_secs_f64() / total.as_secs_f64().max(1e-9)).round() as u64;
+    let elapsed = |phase| task.perf.elapsed(phase);
+    let (for_writer, for_reader) = (elapsed(Phase::WaitWriteTime), elapsed(Phase::WaitReadTime));
+    let (for_turn, for_limit) = (elapsed(Phase::WaitTurnTime), elapsed(Phase::WaitLimitTime));
+    let transforming = elapsed(Phase::TransformerTime);
+    let reading = elapsed(Phase::ReadTaskData).saturating_sub(for_writer + for_limit + transforming);
+    let writing = elapsed(Phase::WriteTaskData).saturating_sub(for_reader);
+    let mut text = format!("reading {} %, writing {} %", percent(reading), percent(writing));
+    let others = [
+        ("transforming", transforming),
+        ("waiting for the writer", for_writer),
+        ("waiting for the reader", for_reader),
+        ("waiting for its turn", for_turn),
+        ("waiting for the speed limit", for_limit),
+    ];
+    for (what, time) in others.into_iter().filter(|(_, time)| percent(*time) > 0) {
+        let _ = write!(text, ", {what} {} %", percent(time));
+    }
+    text
 }
 
 fn local(time: DateTime<Utc>) -> String {

@@ -1,6 +1,7 @@
 //! Keys that nobody knows. They are never refused (DataX ignores them), but a misspelt one should not go unnoticed.
 
 use serde_json::{Map, Value};
+use transship_plugin_api::params::nearest;
 
 /// Every key of a job file that transship or DataX reads, outside of the plugins' own parameters. Those that are only DataX's
 /// are known too: a job file that has them is not wrong.
@@ -63,26 +64,10 @@ pub fn unknown_key_warnings(tree: &Value, place: &str, known: &[&str]) -> Vec<St
     unknown_keys(object, "", known).into_iter().map(warn).collect()
 }
 
-/// The known name that a misspelt one was probably meant to be.
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known
-        .into_iter()
-        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= (last_word(known).len() / 3).max(1))
-        .min()
-        .map(|(_, known)| known)
-}
-
 /// A path and those of the objects that it leads through: `a[].b.c`, `a[].b`, `a`.
 fn with_parents(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))
         .map(|path| path.trim_end_matches("[]"))
-}
-
-/// The last key of a path: only that may be misspelt, however long the path is.
-fn last_word(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
 }
 
 fn unknown_keys(object: &Map<String, Value>, prefix: &str, known: &[&str]) -> Vec<String> {

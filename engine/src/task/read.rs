@@ -1,7 +1,7 @@
 //! The reading side of an attempt: slot, pull, transform, throttle, send.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use transship_plugin_api::{Batch, DirtyRecord, Host, Item, Kind, Mark, ReaderTask};
 
@@ -43,6 +43,7 @@ struct Loop<'a> {
     /// Records sent since the writer was last asked to flush.
     unflushed: bool,
     waited_for_writer: Duration,
+    waited_for_limit: Duration,
     transforming: Duration,
     /// Told of the records that the engine itself refuses.
     refused: Arc<TaskHost>,
@@ -63,6 +64,7 @@ pub(super) fn run(attempt: &Attempt<'_>, sender: Sender<Parcel>) -> Reading {
         reading: Reading::default(),
         unflushed: false,
         waited_for_writer: Duration::ZERO,
+        waited_for_limit: Duration::ZERO,
         transforming: Duration::ZERO,
         refused: attempt.host(Side::Reader, &line.reader_name),
         transformers: line.calls.line(format!("{}, transformers", super::who(attempt.spec)), &attempt.cancel),
@@ -122,6 +124,9 @@ impl Loop<'_> {
         let (records, bytes) = (self.reading.records, self.reading.bytes);
         self.reading.perf.end_with(Phase::ReadTaskData, watch, records, bytes);
         self.reading.perf.add(Phase::WaitWriteTime, watch, self.waited_for_writer, 0, 0);
+        if !line.throttle.is_unlimited() {
+            self.reading.perf.add(Phase::WaitLimitTime, watch, self.waited_for_limit, 0, 0);
+        }
         if !self.chain.is_empty() {
             self.reading.perf.add(Phase::TransformerTime, watch, self.transforming, 0, 0);
         }
@@ -237,21 +242,22 @@ impl Loop<'_> {
             return Ok(());
         }
         self.pass.give_back();
-        throttle.take(size, &self.attempt.cancel).map(|_| ()).map_err(|_| cancelled())
+        self.waited_for_limit += throttle.take(size, &self.attempt.cancel).map_err(|_| cancelled())?;
+        Ok(())
     }
 
     fn send(&mut self, parcel: Parcel, size: Size) -> Step<()> {
-        match self.sender.send_giving_way(parcel, size, || self.pass.give_back()) {
-            Ok(waited) => {
-                if !waited.is_zero() {
-                    self.waited_for_writer += waited;
-                    self.attempt.line.progress.waited_for_writer(waited);
-                }
-                Ok(())
-            }
+        let started = Instant::now();
+        let (sent, waited) = match self.sender.send_giving_way(parcel, size, || self.pass.give_back()) {
+            Ok(waited) => (Ok(()), waited),
             // Whoever closed the channel has said why already.
-            Err(_) => Err(cancelled()),
+            Err(_) => (Err(cancelled()), started.elapsed()),
+        };
+        if !waited.is_zero() {
+            self.waited_for_writer += waited;
+            self.attempt.line.progress.waited_for_writer(waited);
         }
+        sent
     }
 }
 

@@ -1,6 +1,6 @@
 //! The writing side of an attempt: receive, write, commit or abort.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use transship_plugin_api::{CommitClass, Kind, Mark, Report, WriterTask};
 
@@ -43,14 +43,17 @@ pub(super) fn run(attempt: &Attempt<'_>, mut receiver: Receiver<Parcel>) -> Writ
 
 fn write(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, writing: &mut Writing) -> Step<Report> {
     let line = attempt.line;
-    let schema = match receive(receiver, &mut Taken::default())? {
+    let schema = match receive(attempt, receiver, &mut Taken::default())? {
         Some(Parcel::Schema(schema)) => schema,
         _ => return Err(Failure::new(Kind::Internal, "the first parcel of a channel is the schema")),
     };
     // Readers run ahead while tasks wait for their turn at a target that takes only so many.
     let mut turn = line.target.as_ref().map(|target| target.pass(&attempt.cancel));
     if let Some(turn) = &mut turn {
-        turn.take().map_err(|_| cancelled())?;
+        let watch = Watch::start();
+        let taken = turn.take();
+        writing.perf.add(Phase::WaitTurnTime, watch, watch.elapsed(), 0, 0);
+        taken.map_err(|_| cancelled())?;
     }
     let place = || line.writer_name.clone();
     let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.writer_name), &attempt.cancel);
@@ -101,7 +104,6 @@ fn finish(
     let watch = Watch::start();
     let mut taken = Taken::default();
     let moved = move_all(attempt, receiver, task, calls, &mut taken);
-    attempt.line.progress.waited_for_reader(taken.waited);
     writing.perf.end_with(Phase::WriteTaskData, watch, taken.records, taken.bytes);
     writing.perf.add(Phase::WaitReadTime, watch, taken.waited, 0, 0);
     moved.map_err(|failure| note(attempt, failure))?;
@@ -130,7 +132,7 @@ fn move_all(
     taken: &mut Taken,
 ) -> Step<()> {
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, &attempt.line.writer_name);
-    while let Some(parcel) = receive(receiver, taken)? {
+    while let Some(parcel) = receive(attempt, receiver, taken)? {
         if attempt.line.dirty.is_over() {
             return Err(cancelled());
         }
@@ -150,15 +152,18 @@ fn move_all(
     Ok(())
 }
 
-fn receive(receiver: &mut Receiver<Parcel>, taken: &mut Taken) -> Step<Option<Parcel>> {
-    match receiver.recv() {
-        Ok((parcel, waited)) => {
-            taken.waited += waited;
-            Ok(parcel)
-        }
-        // The reader side has said why already.
-        Err(RecvError::Failed(_) | RecvError::Cancelled) => Err(cancelled()),
+fn receive(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, taken: &mut Taken) -> Step<Option<Parcel>> {
+    let started = Instant::now();
+    let (parcel, waited) = match receiver.recv() {
+        Ok((parcel, waited)) => (Ok(parcel), waited),
+        // Whoever closed the channel has said why already.
+        Err(RecvError::Failed(_) | RecvError::Cancelled) => (Err(cancelled()), started.elapsed()),
+    };
+    if !waited.is_zero() {
+        taken.waited += waited;
+        attempt.line.progress.waited_for_reader(waited);
     }
+    parcel
 }
 
 /// Takes a report only if it accounts for every record that the writer task was given.

@@ -7,7 +7,7 @@ const BROKEN: [(&str, &str); 10] = [
     ("NO_SYMBOL", "has no transship_plugin_init: it is not a transship plugin"),
     ("OTHER_VERSION", "the plugin speaks version 99 of the plugin contract, this program version 1"),
     ("REFUSES", "this plugin wants a program of the future"),
-    ("SAYS_NOTHING", "no message was given"),
+    ("SAYS_NOTHING", "error, of which the plugin said nothing"),
     ("NO_TABLE", "but gave no table"),
     ("SHORT_TABLE", "too short for a description: 16 bytes"),
     ("NO_DESCRIPTION", "description"),
