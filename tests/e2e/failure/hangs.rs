@@ -62,6 +62,10 @@ fn a_call_that_ignores_the_wish_to_cancel_is_named_and_left_behind() {
         let fail = json!([{ "at": "write", "after": 50, "how": "error:io", "message": "the cause" }, { "at": at, "how": "hang" }]);
         faulty(json!({}), json!({ "fail": fail }))
     };
+    let after_a_failure_of_the_reader = |at: &str| {
+        let fail = json!([{ "at": "next", "after": 50, "how": "error:io", "message": "the cause" }, { "at": at, "how": "hang" }]);
+        faulty(json!({ "fail": fail }), json!({}))
+    };
     // Each of them takes the five seconds of grace: they run at the same time. A commit, which nobody wants to stop halfway,
     // has more time and is not among them.
     let runs = [
@@ -73,6 +77,7 @@ fn a_call_that_ignores_the_wish_to_cancel_is_named_and_left_behind() {
         start("abort", "faultywriter", &after_a_failure("abort_task")),
         start("release", "faultywriter", &after_a_failure("task_release")),
         start("abort", "faultywriter", &after_a_failure("abort")),
+        start("release", "faultyreader", &after_a_failure_of_the_reader("task_release")),
     ];
     for Hanging { scratch, run, at, who } in runs {
         let run = run.finish().fails_with(1);
