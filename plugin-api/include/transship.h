@@ -436,9 +436,11 @@ typedef struct ts_writer_table {
      *
      * `info`: {"commit": "task", "max_open_tasks": 0, "target": "sqlite:/data/shop.db", "idempotent": false}
      *     commit: when records become visible: "atomic", at the job's commit; "task", at each task's; "append", as written
-     *     max_open_tasks: how many tasks may be open at once for this target, over all jobs of a run; 0: any number
+     *     max_open_tasks: how many tasks may be open at once for this target, over all jobs of a run; 0 or left out:
+     *         any number
      *     target: names the target, so that jobs with the same one share that limit
-     *     idempotent: whether writing the same records again leaves the target as it was (an upsert, a replace)
+     *     idempotent: whether writing the same records again leaves the target as it was (an upsert, a replace); false if
+     *         left out
      */
     int32_t (*info)(ts_writer *writer, ts_text *info, ts_error *error);
     /* [job] What it will do to the target, for people: a JSON list of strings, one line each. Null: nothing to tell. */

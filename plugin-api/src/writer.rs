@@ -112,10 +112,12 @@ pub struct WriterInfo {
     /// When written records become visible.
     pub commit: CommitClass,
     /// How many tasks may be open at once for this target, over all jobs of a run; 0: any number.
+    #[serde(default)]
     pub max_open_tasks: u32,
     /// Names the target (`sqlite:/data/shop.db`), so that several jobs with the same one can share its limit. No secrets.
     pub target: String,
     /// Whether writing the same records again leaves the target as it was (an upsert, a replace).
+    #[serde(default)]
     pub idempotent: bool,
 }
 

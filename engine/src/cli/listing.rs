@@ -124,13 +124,7 @@ fn overview(text: &mut String, plugin: &LoadedPlugin) {
     let description = plugin.description();
     let _ = writeln!(text, "{} {}  {}", description.name, description.version, plugin.path().display());
     for (role, component) in components(plugin) {
-        let name = component.names.first().map(String::as_str).unwrap_or_default();
-        let _ = writeln!(text, "  {role:<11} {name:<16} {}", component.about);
-        if let [_, aliases @ ..] = component.names.as_slice()
-            && !aliases.is_empty()
-        {
-            let _ = writeln!(text, "  {:<28} also: {}", "", aliases.join(", "));
-        }
+        let _ = writeln!(text, "  {role:<11} {:<30} {}", component.names.join(", "), component.about);
     }
 }
 

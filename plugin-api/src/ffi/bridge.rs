@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use log::{Level, Log, Metadata, Record};
 
-use super::guard::note_panic_place;
+use super::guard::{note_panic_place, panic_is_told};
 use super::host::ForeignHost;
 use crate::host::Host;
 
@@ -22,7 +22,11 @@ pub(super) fn install(host: ForeignHost) {
         let place = panic.location().map(ToString::to_string).unwrap_or_else(|| "an unknown place".into());
         let text = panic.payload_as_str().unwrap_or("a value that is no text");
         // No backtrace: reading the debug information of a library for one keeps a hundred megabytes for good.
-        host.log(Level::Error, "panic", &format!("panic at {place}: {text}"));
+        // Once is enough: a panic that becomes the error of a call is told by that error, with the same words.
+        let level = if panic_is_told() { Level::Debug } else { Level::Error };
+        if level <= log::max_level() {
+            host.log(level, "panic", &format!("panic at {place}: {text}"));
+        }
         note_panic_place(place);
     }));
 }

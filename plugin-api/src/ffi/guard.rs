@@ -2,7 +2,7 @@
 //! `ts_error`. A panic that left an `extern "C"` function would end the process.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::{forget, size_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
@@ -11,6 +11,8 @@ use super::abi::{TS_OK, TsError};
 use crate::error::{Error, Kind, Result};
 
 thread_local! {
+    /// Whether a panic of this thread becomes the error of a call: then that error tells of it.
+    static IS_TOLD: Cell<bool> = const { Cell::new(false) };
     /// Where the last panic of this thread happened, as the panic hook saw it: a caught payload does not tell.
     static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
@@ -25,9 +27,22 @@ pub(super) fn note_panic_place(place: String) {
     });
 }
 
+/// Whether somebody is going to be told of a panic that happens now. For the panic hook.
+pub(super) fn panic_is_told() -> bool {
+    IS_TOLD.get()
+}
+
 /// Runs a call; a panic in it is an `Internal` error.
 pub(super) fn catching<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    catching_and(true, call)
+}
+
+fn catching_and<T>(telling: bool, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    // Calls nest where both sides are in one library.
+    let before = IS_TOLD.replace(telling);
+    let outcome = catch_unwind(AssertUnwindSafe(call));
+    IS_TOLD.set(before);
+    match outcome {
         Ok(result) => result,
         Err(payload) => Err(panic_error(payload)),
     }
@@ -45,9 +60,9 @@ pub(super) unsafe fn guard(error: *mut TsError, call: impl FnOnce() -> Result<()
     }
 }
 
-/// Runs a call that the other side made and that cannot fail: a panic in it is swallowed, for nobody could be told.
+/// Runs a call that the other side made and that cannot fail: of a panic in it only the log tells.
 pub(super) fn guard_quietly(call: impl FnOnce()) {
-    let _ = catching(|| {
+    let _ = catching_and(false, || {
         call();
         Ok(())
     });
@@ -111,13 +126,13 @@ unsafe extern "C" fn release_error(error: *mut TsError) {
     }
 }
 
-/// What the other side's call came to.
-pub(super) fn outcome(status: i32, error: TsError) -> Result<()> {
+/// What the other side's call came to. `speaker` is that side, for an error that has no words of its own.
+pub(super) fn outcome(status: i32, error: TsError, speaker: &str) -> Result<()> {
     if status == TS_OK {
         return Ok(());
     }
     let message = if error.message.is_null() || error.message_len == 0 {
-        "no message was given".to_string()
+        format!("{}, of which {speaker} said nothing", in_words(status))
     } else {
         // SAFETY: the message belongs to `error` until that is dropped, below; lossy, for its text may be anything.
         String::from_utf8_lossy(unsafe { slice::from_raw_parts(error.message, error.message_len) }).into_owned()
@@ -126,4 +141,20 @@ pub(super) fn outcome(status: i32, error: TsError) -> Result<()> {
     // Without a `ts_error` filled in, what is known of retrying is what the kind says.
     let made = Error::new(kind, message);
     Err(if error.kind == status { made.retryable(error.retryable != 0) } else { made })
+}
+
+/// What kind of error a status stands for, as a noun.
+fn in_words(status: i32) -> String {
+    let words = match Kind::from_code(status) {
+        Kind::Config => "a configuration error",
+        Kind::Connect => "a connection error",
+        Kind::Io => "an I/O error",
+        Kind::Schema => "a schema error",
+        Kind::Data => "a data error",
+        Kind::Unsupported => "an unsupported request",
+        Kind::Cancelled => "a cancellation",
+        Kind::Internal if status == Kind::Internal as i32 => "an internal error",
+        Kind::Internal => return format!("an error with the unknown status {status}"),
+    };
+    words.into()
 }

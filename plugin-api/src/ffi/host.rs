@@ -232,7 +232,7 @@ impl Host for ForeignHost {
         let mut error = TsError::empty();
         // SAFETY: the host is alive, and the record and its texts outlive the call.
         let status = unsafe { dirty(self.table, &lent, &mut error) };
-        outcome(status, error)
+        outcome(status, error, "the engine")
     }
 
     fn is_cancelled(&self) -> bool {

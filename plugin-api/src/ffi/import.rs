@@ -77,7 +77,7 @@ impl LoadedPlugin {
         // SAFETY: the arguments are what `transship.h` asks for.
         let status = unsafe { init(TS_ABI_VERSION, host.table(), &mut table, &mut error) };
         // SAFETY: after success the table is one that keeps to `transship.h`; null is found out there.
-        let description = outcome(status, error)
+        let description = outcome(status, error, "the plugin")
             .and_then(|()| unsafe { describe(table) })
             .map_err(|error| error.context(path.display()))?;
         Ok(LoadedPlugin {
@@ -149,7 +149,7 @@ impl LoadedPlugin {
             // SAFETY: the texts are lent for the call; the host lives as long as the object.
             let status =
                 unsafe { new(table, name.as_ptr(), name.len(), parameter, parameter_len, host, handle, &mut error) };
-            outcome(status, error)
+            outcome(status, error, "the plugin")
         })
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use transship_plugin_api::{Params, Result};
 
-pub(crate) use names::{nearest, quote, unquote};
+pub(crate) use names::{quote, unquote};
 pub(crate) use reader::{READER_PARAMETERS, ReaderConfig, Source, Types, What};
 pub(crate) use writer::{WRITER_PARAMETERS, WriteMode, WriterConfig};
 

@@ -14,13 +14,22 @@ pub(crate) enum Number {
 pub(crate) enum NotStorable {
     /// It is no number.
     NoNumber,
-    /// It has more digits, or is larger, than a 64-bit integer or float can keep.
+    /// It has more digits than a 64-bit integer or float can keep.
     Inexact,
+    /// It is larger, or closer to zero, than any 64-bit float.
+    OutOfRange,
+    /// It is NaN, for which SQLite stores NULL.
+    Nan,
 }
 
 /// Whether a text is a number, NaN and infinities included: what a `transship.number` column may hold.
 pub(crate) fn is_number(text: &str) -> bool {
     Digits::parse(text).is_some() || special(text).is_some()
+}
+
+/// Whether a text is one of the words that stand for NaN and infinities. SQLite knows none of them: to it they are text.
+pub(crate) fn is_word(text: &str) -> bool {
+    special(text.trim()).is_some()
 }
 
 /// The SQLite number that a text stands for, from which the same number can be read again. Blanks around it do not count.
@@ -30,14 +39,16 @@ pub(crate) fn parse(text: &str) -> Result<Number, NotStorable> {
         return Ok(Number::Integer(number));
     }
     if let Some(value) = special(text) {
-        // SQLite stores NULL for NaN.
-        return if value.is_nan() { Err(NotStorable::Inexact) } else { Ok(Number::Real(value)) };
+        return if value.is_nan() { Err(NotStorable::Nan) } else { Ok(Number::Real(value)) };
     }
     let digits = Digits::parse(text).ok_or(NotStorable::NoNumber)?;
     if let Some(number) = digits.integer() {
         return Ok(Number::Integer(number));
     }
     let value: f64 = text.parse().map_err(|_| NotStorable::NoNumber)?;
+    if value.is_infinite() || value == 0.0 {
+        return Err(NotStorable::OutOfRange);
+    }
     let mut again = String::new();
     write_real(&mut again, value);
     if Digits::parse(&again) == Some(digits) { Ok(Number::Real(value)) } else { Err(NotStorable::Inexact) }

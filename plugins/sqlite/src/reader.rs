@@ -14,9 +14,10 @@ use arrow_schema::SchemaRef;
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use transship_plugin_api::params::nearest;
 use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
 
-use crate::config::{ReaderConfig, Source, What, nearest};
+use crate::config::{ReaderConfig, Source, What};
 use crate::connection::{Access, Database, Stop};
 use crate::split::{self, Range};
 use crate::table::Table;

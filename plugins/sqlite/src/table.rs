@@ -2,9 +2,10 @@
 
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
+use transship_plugin_api::params::nearest;
 use transship_plugin_api::{Error, Result};
 
-use crate::config::{nearest, quote, unquote};
+use crate::config::{quote, unquote};
 use crate::connection::Database;
 
 /// A table or view.
@@ -52,7 +53,7 @@ impl Table {
 
     /// As [`Table::find`], where it must be there.
     pub(crate) fn get(database: &Database, connection: &Connection, text: &str) -> Result<Table> {
-        Table::find(database, connection, text)?.ok_or_else(|| missing(database, connection, text, ""))
+        Table::find(database, connection, text)?.ok_or_else(|| missing(database, connection, text, None))
     }
 
     /// Its name as SQL takes it.
@@ -96,13 +97,15 @@ impl Table {
 }
 
 /// The error that there is no such table, with the nearest that there is, and what to try.
-pub(crate) fn missing(database: &Database, connection: &Connection, text: &str, advice: &str) -> Error {
+pub(crate) fn missing(database: &Database, connection: &Connection, text: &str, advice: Option<&str>) -> Error {
     let names = table_names(connection).unwrap_or_default();
-    let hint = match nearest(&unquote(text), names.iter().map(String::as_str)) {
-        Some(name) => format!(": did you mean \"{name}\"?"),
-        None => String::new(),
+    let hint = match (nearest(&unquote(text), names.iter().map(String::as_str)), advice) {
+        (Some(name), Some(advice)) => format!(": did you mean \"{name}\"? if not, {advice}"),
+        (Some(name), None) => format!(": did you mean \"{name}\"?"),
+        (None, Some(advice)) => format!(": {advice}"),
+        (None, None) => String::new(),
     };
-    Error::schema(format!("table {} does not exist in {}{hint}{advice}", unquote(text), database.path.display()))
+    Error::schema(format!("table {} does not exist in {}{hint}", unquote(text), database.path.display()))
 }
 
 const ROWID_NAMES: [&str; 3] = ["rowid", "_rowid_", "oid"];

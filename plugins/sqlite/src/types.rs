@@ -3,14 +3,9 @@
 
 use std::collections::HashMap;
 
-use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, TimeUnit};
 use serde::{Deserialize, Serialize};
-
-/// The extension name of texts that are numbers.
-const NUMBER: &str = "transship.number";
-/// Where the metadata of a text column names the type that it has at its source.
-const SOURCE_TYPE_KEY: &str = "transship.source_type";
+use transship_plugin_api::fields::{SOURCE_TYPE_KEY, is_number, number_field};
 
 /// Digits that a 64-bit float always keeps.
 const FLOAT_DIGITS: u8 = 15;
@@ -84,7 +79,8 @@ impl Kind {
             Kind::Boolean => DataType::Boolean,
             Kind::Integer => DataType::Int64,
             Kind::Real => DataType::Float64,
-            Kind::Number | Kind::Text => DataType::Utf8,
+            Kind::Number => return number_field(name),
+            Kind::Text => DataType::Utf8,
             Kind::Binary => DataType::Binary,
             Kind::Date => DataType::Date32,
             Kind::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -92,9 +88,7 @@ impl Kind {
             Kind::Instant => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         };
         let mut metadata = HashMap::new();
-        if self == Kind::Number {
-            metadata.insert(EXTENSION_TYPE_NAME_KEY.to_string(), NUMBER.to_string());
-        } else if self == Kind::Text && Target::declared(declared, false) != Target::Text && !declared.is_empty() {
+        if self == Kind::Text && Target::declared(declared, false) != Target::Text && !declared.is_empty() {
             metadata.insert(SOURCE_TYPE_KEY.to_string(), declared.to_string());
         }
         Field::new(name, data_type, true).with_metadata(metadata)
@@ -161,11 +155,6 @@ impl Declared {
     }
 }
 
-/// Whether the texts of a column are numbers.
-pub(crate) fn is_number_field(field: &Field) -> bool {
-    field.metadata().get(EXTENSION_TYPE_NAME_KEY).is_some_and(|name| name == NUMBER)
-}
-
 /// The type to declare for a column of a new table: one that keeps every value of the field as it is, if there is one.
 pub(crate) fn declaration(field: &Field) -> String {
     let name = match field.data_type() {
@@ -180,7 +169,7 @@ pub(crate) fn declaration(field: &Field) -> String {
             let text = if *precision > FLOAT_DIGITS { " TEXT" } else { "" };
             return format!("DECIMAL{text}({precision}, {scale})");
         }
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_number_field(field) => "NUMERIC",
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_number(field) => "NUMERIC",
         DataType::Date32 => "DATE",
         DataType::Time32(_) | DataType::Time64(_) => "TIME",
         DataType::Timestamp(_, None) | DataType::Date64 => "TIMESTAMP",

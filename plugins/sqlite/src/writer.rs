@@ -11,6 +11,7 @@ use arrow_schema::{Schema, SchemaRef};
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::Value;
+use transship_plugin_api::fields::is_number;
 use transship_plugin_api::{
     CommitClass, Error, HostRef, Report, Result, Run, TaskInfo, Writer, WriterInfo, WriterTask,
 };
@@ -18,7 +19,7 @@ use transship_plugin_api::{
 use crate::config::{Columns, WriteMode, WriterConfig, quote, unquote};
 use crate::connection::{Access, Database, Stop, words};
 use crate::table::{self, Table};
-use crate::types::{Target, is_number_field};
+use crate::types::Target;
 use insert::Insert;
 use store::Place;
 use task::SqliteWriterTask;
@@ -55,10 +56,11 @@ impl Writer for SqliteWriter {
             None => "the reader's columns".into(),
         };
         let (verb, conflict) = match mode {
-            WriteMode::Insert => ("INSERT", ""),
-            WriteMode::InsertOrIgnore => ("INSERT", " ON CONFLICT DO NOTHING"),
-            WriteMode::Replace => ("INSERT OR REPLACE", ""),
-            WriteMode::Update(_) => ("INSERT", " ON CONFLICT DO UPDATE"),
+            WriteMode::Insert => ("INSERT", String::new()),
+            WriteMode::InsertOrIgnore => ("INSERT", " ON CONFLICT DO NOTHING".into()),
+            WriteMode::Replace => ("INSERT OR REPLACE", String::new()),
+            WriteMode::Update(None) => ("INSERT", " ON CONFLICT (the primary key) DO UPDATE".into()),
+            WriteMode::Update(Some(keys)) => ("INSERT", format!(" ON CONFLICT ({}) DO UPDATE", keys.join(", "))),
         };
         let with_table = |statement: &String| statement.replace("@table", table);
         let mut lines = vec![format!("open {}", path.display())];
@@ -119,13 +121,9 @@ impl SqliteWriter {
         let is_new = !self.config.path.exists();
         let may_create = self.config.create_table || !self.config.pre_sql.is_empty();
         if is_new && !may_create {
-            let advice =
-                "give the path of an existing file, or set \"createTable\": true to make the table and the file";
-            let path = self.config.path.display();
-            return Err(Error::schema(format!(
-                "table {} does not exist: neither does {path}: {advice}",
-                self.config.table
-            )));
+            let advice = "give the path of an existing file, or set \"createTable\": true to make both";
+            let (path, table) = (self.config.path.display(), unquote(&self.config.table));
+            return Err(Error::schema(format!("the file {path} and table {table} in it do not exist: {advice}")));
         }
         if !is_new {
             return self.prepare_table(&self.database.open(Access::Write)?, schema);
@@ -181,8 +179,8 @@ impl SqliteWriter {
         // It may have dropped the table, for it to be made anew.
         self.create_table(connection, schema)?;
         let Some(table) = Table::find(&self.database, connection, &self.config.table)? else {
-            let advice = ", or set \"createTable\": true to make it with the reader's columns";
-            return Err(table::missing(&self.database, connection, &self.config.table, advice));
+            let advice = "set \"createTable\": true to make it with the reader's columns";
+            return Err(table::missing(&self.database, connection, &self.config.table, Some(advice)));
         };
         let schema = schema.map(|schema| schema.as_ref());
         let insert = Insert::into_table(&self.config, &self.database, &table, schema)?;
@@ -225,7 +223,7 @@ impl SqliteWriter {
             name: column.name.clone(),
             declared: column.declared.clone(),
             target: Target::declared(&column.declared, insert.strict),
-            numbers: is_number_field(field),
+            numbers: is_number(field),
             empty_as_null: self.config.empty_as_null,
         });
         places.collect()

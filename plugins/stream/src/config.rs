@@ -235,11 +235,29 @@ impl WriterConfig {
             log::warn!("{} is ignored, as in DataX: output is always UTF-8, not {encoding}", params.path("encoding"));
         }
         let delimiter = params.text("fieldDelimiter")?.unwrap_or_else(|| "\t".into());
-        let after = params.whole("recordNumBeforeSleep")?.unwrap_or(0);
-        let seconds = params.whole("sleepTime")?.unwrap_or(0);
-        let sleep = (after > 0 && seconds > 0 && matches!(sink, Sink::File(_))).then_some((after, seconds));
+        let sleep = sleep(&params, matches!(sink, Sink::File(_)))?;
         Ok(WriterConfig { sink, delimiter, sleep })
     }
+}
+
+/// After how many records a task sleeps, and how many seconds. As in DataX it takes both, and a file.
+fn sleep(params: &Params<'_>, to_file: bool) -> Result<Option<(u64, u64)>> {
+    let (after, seconds) = ("recordNumBeforeSleep", "sleepTime");
+    let above_zero = |key| Ok::<_, Error>(params.whole(key)?.filter(|number| *number > 0));
+    let given = (above_zero(after)?, above_zero(seconds)?);
+    let no_effect = |key, reason: &str| log::warn!("{} has no effect: {reason}", params.path(key));
+    match given {
+        (Some(records), Some(length)) if to_file => return Ok(Some((records, length))),
+        (None, None) => {}
+        (Some(_), None) if to_file => no_effect(after, "sleepTime does not say how long to sleep"),
+        (None, Some(_)) if to_file => no_effect(seconds, "recordNumBeforeSleep does not say when to sleep"),
+        (after_given, seconds_given) => {
+            for key in after_given.map(|_| after).into_iter().chain(seconds_given.map(|_| seconds)) {
+                no_effect(key, "only a task that writes a file sleeps (path and fileName)");
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn absolute(params: &Params<'_>, path: &str, name: &str) -> Result<PathBuf> {

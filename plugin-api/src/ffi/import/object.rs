@@ -36,7 +36,7 @@ macro_rules! call {
                 // SAFETY: the object is alive, for whoever calls has it; the arguments are what `transship.h` asks for; and
                 // no other thread is in a call of this object, which is not Sync.
                 let status = unsafe { function(&mut handle, $($argument,)* &mut error) };
-                $crate::ffi::guard::outcome(status, error)
+                $crate::ffi::guard::outcome(status, error, "the plugin")
             }
         }
     }};

@@ -14,7 +14,7 @@ use crate::ffi::abi::{TsError, TsHost, TsPlugin};
 use crate::ffi::export;
 use crate::ffi::import::{LoadedPlugin, Trust};
 use crate::host::HostRef;
-use crate::reader::Reader;
+use crate::reader::{ReadOptions, Reader, ReaderTask, Split, SplitRequest};
 use crate::{Error, Kind, Result};
 
 const THIS_TEST: &str = "ffi::tests::bridge::log_records_and_panics_reach_the_host";
@@ -25,8 +25,10 @@ unsafe extern "C" fn init(version: u32, host: *const TsHost, plugin: *mut *const
         log::info!("constant");
         log::warn!("the parameter is {parameter}");
         log::debug!("nobody wants to know");
-        if parameter == "panic" {
-            panic!("too loud: {parameter}");
+        match parameter.as_str() {
+            Some("panic") => panic!("too loud: {parameter}"),
+            Some("drop") => return Ok(Box::new(Reluctant)),
+            _ => {}
         }
         Err(Error::config("a reader that only makes noise"))
     }
@@ -34,6 +36,25 @@ unsafe extern "C" fn init(version: u32, host: *const TsHost, plugin: *mut *const
     let make = || Plugin::new("loud", "0").reader(&["loud"], "", &[], loud);
     // SAFETY: handed on from the caller.
     unsafe { export::init(&PLUGIN, make, version, host, plugin, error) }
+}
+
+/// A reader that panics when it is dropped.
+struct Reluctant;
+
+impl Reader for Reluctant {
+    fn splits(&mut self, _: &SplitRequest) -> Result<Vec<Split>> {
+        Ok(Vec::new())
+    }
+
+    fn open(&mut self, _: &Split, _: &ReadOptions, _: HostRef) -> Result<Box<dyn ReaderTask>> {
+        Err(Error::unsupported("it has no splits"))
+    }
+}
+
+impl Drop for Reluctant {
+    fn drop(&mut self) {
+        panic!("too loud to go");
+    }
 }
 
 #[test]
@@ -59,9 +80,17 @@ fn log_records_and_panics_reach_the_host() {
     assert_eq!(error.kind(), Kind::Internal);
     assert!(error.message().starts_with(&format!("panic at {}:", file!())), "{error}");
     assert!(error.message().ends_with(": too loud: \"panic\""), "{error}");
-    assert_eq!(host.heard()[2], format!("ERROR panic: {}", error.message()));
+    let heard = host.heard();
+    assert_eq!(
+        heard,
+        [constant.clone(), format!("WARN {target}: the parameter is \"panic\"")],
+        "the error tells of it"
+    );
 
-    // A panic in a thread of the plugin's own has no call that could return it, but is heard.
+    // A panic in a drop, or in a thread of the plugin's own, has no call that could return it, but is heard.
+    drop(loaded.reader("loud", &"drop".into(), some_host()).unwrap());
+    let heard = host.heard();
+    assert!(heard[2].starts_with("ERROR panic: panic at ") && heard[2].ends_with(": too loud to go"), "{heard:?}");
     thread::scope(|scope| scope.spawn(|| panic!("on my own")).join()).unwrap_err();
     let heard = host.heard();
     assert!(heard[0].starts_with("ERROR panic: panic at ") && heard[0].ends_with(": on my own"), "{heard:?}");

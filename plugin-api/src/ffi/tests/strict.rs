@@ -20,7 +20,7 @@ use crate::ffi::abi::*;
 use crate::ffi::export::{ExportedPlugin, init};
 use crate::ffi::guard::outcome;
 use crate::reader::{Item, Mark, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
-use crate::writer::{Report, Run};
+use crate::writer::{CommitClass, Report, Run, WriterInfo};
 use crate::{HostRef, Plugin};
 
 fn kind<T>(result: Result<T>) -> Kind {
@@ -46,7 +46,7 @@ fn a_plugin_refuses_an_engine_of_another_version_and_names_both() {
     assert_eq!(status, TS_UNSUPPORTED);
     assert!(table.is_null());
     assert_error(
-        outcome(status, error),
+        outcome(status, error, "the plugin"),
         Kind::Unsupported,
         "the plugin speaks version 1 of the plugin contract, the program version 2: use a plugin and a program that were \
          built from the same version",
@@ -173,6 +173,27 @@ fn a_writer_without_functions_can_do_what_needs_none() {
 }
 
 #[test]
+fn a_writer_need_not_tell_what_most_writers_would_say() {
+    unsafe extern "C" fn short(_: *mut TsWriter, out: *mut TsText, _: *mut TsError) -> i32 {
+        // SAFETY: the engine gives a place for the text.
+        unsafe { put_text(out, br#"{"commit":"append","target":"x"}"#) };
+        TS_OK
+    }
+    unsafe extern "C" fn nameless(_: *mut TsWriter, out: *mut TsText, _: *mut TsError) -> i32 {
+        // SAFETY: as above.
+        unsafe { put_text(out, br#"{"commit":"append"}"#) };
+        TS_OK
+    }
+    static SHORT: TsWriterTable = TsWriterTable { info: Some(short), ..NO_WRITER };
+    static NAMELESS: TsWriterTable = TsWriterTable { info: Some(nameless), ..NO_WRITER };
+    let info = raw::writer(&SHORT).unwrap().info();
+    let expected = WriterInfo { commit: CommitClass::Append, max_open_tasks: 0, target: "x".into(), idempotent: false };
+    assert_eq!(info, expected);
+    let error = raw::writer(&NAMELESS).err().unwrap();
+    assert!(error.message().contains("missing field `target`"), "{error}");
+}
+
+#[test]
 fn a_writer_task_without_functions_can_do_what_needs_none() {
     static EMPTY: TsWriterTaskTable = TsWriterTaskTable { ..NO_WRITER_TASK };
     let mut task = raw::writer_task(&EMPTY).unwrap();
@@ -263,9 +284,12 @@ fn a_status_says_the_kind_even_where_the_error_says_nothing_or_something_else() 
     static UNKNOWN: TsReaderTable = TsReaderTable { post: Some(unknown), ..NO_READER };
     static GARBLED: TsReaderTable = TsReaderTable { post: Some(garbled), ..NO_READER };
     let error = |table| -> Error { raw::reader(table).unwrap().post().unwrap_err() };
+    const MUTE_MESSAGE: &str = "a connection error, of which the plugin said nothing";
     let mute = error(&MUTE);
-    assert_eq!((mute.kind(), mute.message(), mute.is_retryable()), (Kind::Connect, "no message was given", true));
-    assert_eq!(error(&UNKNOWN).kind(), Kind::Internal);
+    assert_eq!((mute.kind(), mute.message(), mute.is_retryable()), (Kind::Connect, MUTE_MESSAGE, true));
+    let unknown = error(&UNKNOWN);
+    let message = "an error with the unknown status 99, of which the plugin said nothing";
+    assert_eq!((unknown.kind(), unknown.message()), (Kind::Internal, message));
     let garbled = error(&GARBLED);
     assert_eq!((garbled.kind(), garbled.message()), (Kind::Schema, "caf\u{fffd}"));
     assert!(!garbled.is_retryable());

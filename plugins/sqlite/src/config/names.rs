@@ -1,4 +1,4 @@
-//! Names of tables and columns: quoting, ranges like `t[0-3]`, and the nearest of those that exist.
+//! Names of tables and columns: quoting, and ranges like `t[0-3]`.
 
 /// More tables than this in one range are a slip of the pen.
 const MOST_TABLES: u64 = 100_000;
@@ -19,17 +19,6 @@ pub(crate) fn unquote(text: &str) -> String {
         }
     }
     text.into()
-}
-
-/// The existing name that a person may have meant.
-pub(crate) fn nearest<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    existing
-        .into_iter()
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(&name, &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness > 0.5)
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, candidate)| candidate)
 }
 
 /// Appends the tables that an entry of a list stands for: several behind commas, and of `t[08-10]` t08, t09 and t10.

@@ -69,12 +69,6 @@ fn names_survive_quoting() {
 }
 
 #[test]
-fn the_nearest_name_is_found_in_any_case() {
-    assert_eq!(nearest("NMAE", ["id", "name", "born"]), Some("name"));
-    assert_eq!(nearest("zzz", ["id", "name"]), None);
-}
-
-#[test]
 fn a_reader_takes_datax_parameters() {
     let config = ReaderConfig::from_json(&json!({
         "username": "", "password": "secret", "column": ["id", "upper(name)"], "where": " a = 1 or b = 2 ； ",

@@ -68,7 +68,7 @@ pub(crate) struct WriterConfig {
 pub(crate) enum WriteMode {
     /// It is dirty.
     Insert,
-    /// It is left out, and dirty with that cause.
+    /// It is left out and counted as a duplicate.
     InsertOrIgnore,
     /// It takes the place of the row that is there.
     Replace,

@@ -9,6 +9,8 @@ use transship_plugin_api::{Batch, DirtyRecord, Error, Origin, Result};
 use super::cells::{self, Misfit};
 use super::shape::type_name;
 use super::task::Reading;
+use crate::config::quote;
+use crate::types::Kind;
 
 /// Rows of text that a batch may hold at most: Arrow counts the bytes of a column with 31 bits, and one more record may come.
 const MOST_BYTES: usize = 1 << 30;
@@ -90,11 +92,11 @@ impl<'a> BatchInTheMaking<'a> {
         let mut value = String::new();
         cells::write(&mut value, cell);
         let cause = format!(
-            "{} does not fit a column {} that is read as {}: \"types\": {{\"{}\": …}} can give it another type",
+            "{} does not fit a column {} that is read as {}: {}",
             cells::storage(cell),
             type_name(&column.declared),
             self.reading.schema.field(index).data_type(),
-            column.name,
+            way_out(&column.name, column.kind, cell),
         );
         let mut record = Map::new();
         for (index, column) in columns.iter().enumerate() {
@@ -136,6 +138,19 @@ impl<'a> BatchInTheMaking<'a> {
         }
         Ok(batch)
     }
+}
+
+/// What a person can do about a cell that does not fit: give the column the type that takes it.
+fn way_out(column: &str, kind: Kind, cell: ValueRef<'_>) -> String {
+    let is_text = matches!(cell, ValueRef::Text(text) if std::str::from_utf8(text).is_ok());
+    let word = match cell {
+        _ if is_text => "text",
+        ValueRef::Blob(_) | ValueRef::Text(_) => "binary",
+        // No type takes numbers and blobs: the database has to make bytes of both.
+        _ if kind == Kind::Binary => return format!("cast({} as blob) in its place takes it", quote(column)),
+        _ => "text",
+    };
+    format!("\"types\": {{{}: \"{word}\"}} takes it", json!(column))
 }
 
 fn unreachable_column(error: rusqlite::Error) -> Error {

@@ -59,8 +59,11 @@ fn a_cell_that_does_not_fit_is_dirty_and_the_other_rows_are_read() {
     assert_eq!(found, expected);
     assert_eq!(
         read.dirty[0].cause,
-        "a text does not fit a column INTEGER that is read as Int64: \"types\": {\"n\": …} can give it another type"
+        "a text does not fit a column INTEGER that is read as Int64: \"types\": {\"n\": \"text\"} takes it"
     );
+    let blob = "a blob does not fit a column TEXT that is read as Utf8: \"types\": {\"s\": \"binary\"} takes it";
+    assert_eq!(read.dirty[2].cause, blob);
+    assert!(read.dirty[3].cause.ends_with("{\"s\": \"binary\"} takes it"), "{}", read.dirty[3].cause);
     assert_eq!(read.dirty[0].record, Some(json!({"id": 3, "n": "abc", "r": 1.0, "s": "x", "d": null})));
     assert!(read.dirty[3].cause.starts_with("a text that is not UTF-8 does not fit"));
 }
@@ -218,6 +221,25 @@ fn misspelt_names_are_answered_with_the_nearest() {
     let unknown = place.parameter(json!({"table": "orders", "splitPk": "idd"}));
     let error = refused(read_with(unknown, 2, &ReadOptions::default()));
     assert!(error.message().contains("has no column \"idd\": did you mean \"id\"?"), "{error}");
+}
+
+#[test]
+fn the_way_out_that_a_dirty_record_names_is_one() {
+    let place = Place::with("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x'), (x'00ff');");
+    let blobs = read(place.parameter(json!({"table": "t", "types": {"a": "text"}}))).unwrap();
+    assert!(blobs.dirty[0].cause.ends_with("\"types\": {\"a\": \"binary\"} takes it"), "{}", blobs.dirty[0].cause);
+    let taken = read(place.parameter(json!({"table": "t", "types": {"a": "binary"}}))).unwrap();
+    assert_eq!((taken.words().len(), taken.dirty), (2, vec![]));
+
+    let place = Place::with("CREATE TABLE t (a); INSERT INTO t VALUES (x'00ff'), (7);");
+    let numbers = read(place.parameter(json!({"table": "t"}))).unwrap();
+    assert!(
+        numbers.dirty[0].cause.ends_with(": cast(\"a\" as blob) in its place takes it"),
+        "{}",
+        numbers.dirty[0].cause
+    );
+    let taken = read(place.parameter(json!({"table": "t", "column": ["cast(\"a\" as blob)"]}))).unwrap();
+    assert_eq!((taken.words(), taken.dirty), (vec!["00ff".into(), "37".into()], vec![]));
 }
 
 #[test]

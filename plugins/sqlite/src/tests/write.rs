@@ -83,13 +83,18 @@ fn without_a_table_nothing_is_written() {
     let path = place.path().display().to_string();
     let error = refused(write(place.parameter(json!({"table": "customer", "column": ["*"]})), two()));
     assert_eq!(error.kind(), Kind::Schema);
-    let advice = "did you mean \"customers\"?, or set \"createTable\": true to make it with the reader's columns";
+    let set = "set \"createTable\": true to make it with the reader's columns";
+    let advice = format!("did you mean \"customers\"? if not, {set}");
     assert_eq!(error.message(), format!("table customer does not exist in {path}: {advice}"));
+    let error = refused(write(place.parameter(json!({"table": "tt", "column": ["*"]})), two()));
+    assert_eq!(error.message(), format!("table tt does not exist in {path}: {set}"));
 
     let place = Place::empty();
     let error = refused(write(place.parameter(json!({"table": "t", "column": ["*"]})), two()));
     assert_eq!(error.kind(), Kind::Schema);
-    assert!(error.message().contains("set \"createTable\": true to make the table and the file"), "{error}");
+    let path = place.path().display().to_string();
+    let advice = "give the path of an existing file, or set \"createTable\": true to make both";
+    assert_eq!(error.message(), format!("the file {path} and table t in it do not exist: {advice}"));
     assert!(!place.path().exists());
 }
 
@@ -415,6 +420,25 @@ fn a_full_database_is_an_error_that_names_the_file() {
 }
 
 #[test]
+fn an_abort_undoes_what_a_broken_connection_left_in_the_journal() {
+    let place = Place::with("CREATE TABLE t (id INTEGER, name TEXT); INSERT INTO t VALUES (1, 'old');");
+    let torn = Place::empty();
+    std::fs::copy(place.path(), torn.path()).unwrap();
+    let (mut task, _) = open_task(&torn, json!({"table": "t", "column": ["*"]}));
+    // A transaction whose pages are in the file already, and then the file as it is if nobody ends it.
+    let other = place.connection();
+    let fill = "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                INSERT INTO t SELECT i, printf('%.500c', 'x') FROM n";
+    other.execute_batch(&format!("PRAGMA cache_size = 1; BEGIN; DELETE FROM t; {fill}")).unwrap();
+    let journal = |place: &Place| place.folder.path().join("test.db-journal");
+    std::fs::copy(place.path(), torn.path()).unwrap();
+    std::fs::copy(journal(&place), journal(&torn)).unwrap();
+    task.abort().unwrap();
+    assert!(!journal(&torn).exists());
+    assert_eq!(torn.one("SELECT group_concat(name) FROM t"), "old");
+}
+
+#[test]
 fn the_target_has_one_name_whatever_the_path() {
     let place = Place::with("CREATE TABLE t (id INTEGER)");
     std::fs::create_dir(place.folder.path().join("sub")).unwrap();
@@ -445,8 +469,14 @@ fn the_plan_lists_what_will_be_done() {
             "open shop.db",
             "CREATE TABLE IF NOT EXISTS orders, with the reader's columns",
             "delete from orders",
-            "INSERT INTO orders (the reader's columns) ON CONFLICT DO UPDATE, one transaction for each task",
+            "INSERT INTO orders (the reader's columns) ON CONFLICT (the primary key) DO UPDATE, one transaction for each task",
             "analyze",
         ]
     );
+    let written = |mode: &str| {
+        let parameter = json!({"path": "shop.db", "table": "t", "column": ["id", "name"], "writeMode": mode});
+        new_writer(&parameter, &RecordingHost::shared()).unwrap().plan().remove(1)
+    };
+    let updated = "INSERT INTO t (id, name) ON CONFLICT (name, id) DO UPDATE, one transaction for each task";
+    assert_eq!(written("update (name, id)"), updated);
 }

@@ -19,6 +19,8 @@ pub(super) struct Place {
     pub(super) empty_as_null: bool,
 }
 
+const NO_NAN: &str = "SQLite has no NaN and would store NULL";
+
 /// Why a value cannot be stored.
 pub(super) type Cause = String;
 
@@ -86,6 +88,7 @@ impl Place {
             },
             Target::Number | Target::Real => self.number(text),
             Target::Loose if self.numbers => self.number(text),
+            Target::Loose if number::is_word(text) => kept,
             Target::Loose => match number::parse(text).map(value_of) {
                 // SQLite is going to store the number; that is the same only if it is written like this.
                 Ok(value) if written(value) != text => {
@@ -93,7 +96,8 @@ impl Place {
                 }
                 // Nor could it keep all digits of this one.
                 Err(NotStorable::Inexact) => Err(self.misfit("SQLite would make a number with fewer digits of it")),
-                _ => kept,
+                Err(NotStorable::OutOfRange) => Err(self.misfit("SQLite would make infinity or zero of it")),
+                Ok(_) | Err(NotStorable::NoNumber | NotStorable::Nan) => kept,
             },
         }
     }
@@ -113,12 +117,16 @@ impl Place {
             Err(NotStorable::Inexact) => {
                 Err(self.misfit("it has more digits than a number of SQLite keeps; a TEXT column would keep them"))
             }
+            Err(NotStorable::OutOfRange) => {
+                Err(self.misfit("it is out of the range of SQLite's numbers; a TEXT column would keep it"))
+            }
+            Err(NotStorable::Nan) => Err(self.misfit(NO_NAN)),
         }
     }
 
     fn real(&self, real: f64) -> Result<ValueRef<'static>, Cause> {
         if real.is_nan() {
-            return Err(self.misfit("SQLite has no NaN and would store NULL"));
+            return Err(self.misfit(NO_NAN));
         }
         if self.target == Target::Boolean && real != 0.0 && real != 1.0 {
             return Err(self.misfit("the number is not 0 or 1"));

@@ -60,6 +60,19 @@ impl SqliteWriterTask {
         Ok(connection)
     }
 
+    /// Undoes what a connection could not undo itself, having met a full disk or a broken one: the journal that it left is
+    /// played back when the file is next opened, so that is done now.
+    fn play_back_journal(&self) {
+        let mut journal = self.database.path.clone().into_os_string();
+        journal.push("-journal");
+        // It may be that of somebody else, who is writing: then SQLite leaves it alone.
+        if std::path::Path::new(&journal).exists()
+            && let Err(error) = self.database.open(Access::Write)
+        {
+            log::warn!("{error}; what the failed attempt has written is undone by whoever opens the file next");
+        }
+    }
+
     /// Ends the transaction for good, and tells what was in it.
     fn commit_transaction(&mut self) -> Result<Report> {
         let connection = self.connection()?;
@@ -182,7 +195,9 @@ impl WriterTask for SqliteWriterTask {
 
     fn abort(&mut self) -> Result<()> {
         // Closing the connection rolls back what is not committed.
-        self.connection = None;
+        if self.connection.take().is_some() {
+            self.play_back_journal();
+        }
         self.report = Report::default();
         Ok(())
     }

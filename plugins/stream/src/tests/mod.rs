@@ -7,6 +7,7 @@ mod parameters;
 mod rate;
 mod reading;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,6 +36,38 @@ impl Host for TestHost {
     fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::SeqCst)
     }
+}
+
+thread_local! {
+    /// The warnings of this test: each one has a thread of its own.
+    static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A log that keeps warnings.
+struct TestLog;
+
+impl log::Log for TestLog {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() == log::Level::Warn
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            WARNINGS.with_borrow_mut(|warnings| warnings.push(record.args().to_string()));
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// What this thread is warned of during a call.
+fn warnings(call: impl FnOnce()) -> Vec<String> {
+    // Another test may have set it already.
+    let _ = log::set_logger(&TestLog);
+    log::set_max_level(log::LevelFilter::Warn);
+    WARNINGS.take();
+    call();
+    WARNINGS.take()
 }
 
 fn host() -> HostRef {

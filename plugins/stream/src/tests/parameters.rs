@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use transship_plugin_api::{CommitClass, Kind};
 
-use super::host;
+use super::{host, warnings};
 
 #[track_caller]
 fn refused(parameter: Value, expected: &str) {
@@ -131,4 +131,24 @@ fn a_writer_says_where_records_go_and_when_they_are_seen() {
         "write /tmp/out.txt, in place of what is there".into(),
     );
     assert_eq!(info(json!({ "path": "/tmp/", "fileName": "out.txt", "print": false })), filed);
+}
+
+#[test]
+fn a_writer_warns_of_a_sleep_that_will_not_be() {
+    let warned = |parameter: Value| warnings(|| drop(crate::writer::new(&parameter, host()).unwrap()));
+    let no_file = "has no effect: only a task that writes a file sleeps (path and fileName)";
+    let both = [format!("parameter.recordNumBeforeSleep {no_file}"), format!("parameter.sleepTime {no_file}")];
+    assert_eq!(warned(json!({ "recordNumBeforeSleep": 5, "sleepTime": 1 })), both);
+    assert_eq!(warned(json!({ "sleepTime": "1", "print": false })), both[1..]);
+    let file = |key: &str| json!({ "path": "/tmp", "fileName": "x", key: 1 });
+    let alone = "parameter.sleepTime has no effect: recordNumBeforeSleep does not say when to sleep";
+    assert_eq!(warned(file("sleepTime")), [alone]);
+    let alone = "parameter.recordNumBeforeSleep has no effect: sleepTime does not say how long to sleep";
+    assert_eq!(warned(file("recordNumBeforeSleep")), [alone]);
+    for silent in [
+        json!({ "sleepTime": 0 }),
+        json!({ "path": "/tmp", "fileName": "x", "recordNumBeforeSleep": 5, "sleepTime": 1 }),
+    ] {
+        assert_eq!(warned(silent), [""; 0]);
+    }
 }

@@ -57,6 +57,8 @@ fn what_is_stored_comes_back() {
         Value::Text("0x10"),
         Value::Text("a\0b"),
         Value::Text("Infinity"),
+        Value::Text("infinity"),
+        Value::Text("NaN"),
         Value::Bytes(b""),
         Value::Bytes(b"\xff\0"),
         Value::Date(19_782),
@@ -122,6 +124,25 @@ fn numbers_are_stored_as_numbers_or_refused() {
 }
 
 #[test]
+fn the_cause_says_what_is_wrong_with_a_number() {
+    for (text, problem) in [
+        ("1e400", "it is out of the range of SQLite's numbers; a TEXT column would keep it"),
+        ("-1e400", "it is out of the range"),
+        ("1e-400", "it is out of the range"),
+        ("99999999999999.99", "it has more digits than a number of SQLite keeps"),
+        ("NaN", "SQLite has no NaN and would store NULL"),
+        ("abc", "the text is no number"),
+    ] {
+        for declared in ["INTEGER", "REAL", "NUMERIC"] {
+            let cause = store(declared, Value::Text(text)).unwrap_err();
+            assert!(cause.starts_with(&format!("column \"c\" {declared} cannot store it: {problem}")), "{cause}");
+        }
+    }
+    let cause = store("STRING", Value::Text("1e400")).unwrap_err();
+    assert!(cause.ends_with("SQLite would make infinity or zero of it"), "{cause}");
+}
+
+#[test]
 fn an_empty_text_for_a_number_is_null_unless_the_job_says_otherwise() {
     assert_eq!(store("INTEGER", Value::Text("")), Ok(Stored::Null));
     assert_eq!(store("BOOLEAN", Value::Text("")), Ok(Stored::Null));
@@ -135,6 +156,8 @@ fn an_empty_text_for_a_number_is_null_unless_the_job_says_otherwise() {
 fn text_that_sqlite_would_turn_into_another_text_is_refused() {
     assert_eq!(store("STRING", Value::Text("42")), text("42"));
     assert_eq!(store("DATE", Value::Text("2024-02-29")), text("2024-02-29"));
+    assert_eq!(store("STRING", Value::Text("NaN")), text("NaN"));
+    assert_eq!(store("STRING", Value::Text("infinity")), text("infinity"));
     for changed in ["042", "1e5", "4.20", " 42", "12345678901234567890"] {
         let cause = store("STRING", Value::Text(changed)).unwrap_err();
         assert!(cause.contains("SQLite would make"), "{changed}: {cause}");
