@@ -260,13 +260,20 @@ impl Columns {
             let field = bad.field.and_then(|field| run.fields_of(record).get(field));
             let column = bad.column.map(|column| self.layout.schema.field(column).name().as_str());
             let unnamed = bad.field.filter(|_| bad.column.is_none()).map(|field| format!("field {field}"));
+            let start = about.start as usize;
+            let content = without_line_end(&text[start..about.end as usize]);
+            let bytes = match std::str::from_utf8(content) {
+                Ok(_) => None,
+                Err(_) => records.bytes_in_file(start..start + content.len()),
+            };
             dirt.report(&Broken {
                 line: records.line(record),
-                byte: records.place_in_file(about.start as usize),
+                byte: records.place_in_file(start),
                 column: column.or(unnamed.as_deref()),
                 value: field.map(|field| field.content(text, &run.side, self.rules.trim)),
                 cause: &bad.cause,
-                record: without_line_end(&text[about.start as usize..about.end as usize]),
+                record: content,
+                bytes: bytes.as_deref(),
             })?;
         }
         Ok(())

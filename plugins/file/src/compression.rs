@@ -1,7 +1,9 @@
 //! Packed files: what the names in a job mean, and the plain bytes of a gzip, bzip2 or zip file. All members of a file
 //! are read, and one that is cut short or damaged is an error that names the byte.
-//! Not here: packing (`output`), the entries of a zip file (`compression/zip`).
+//! Not here: packing (`output`), what packed files begin with (`compression/magic`), the entries of a zip file
+//! (`compression/zip`).
 
+mod magic;
 mod zip;
 
 use std::fs::File;
@@ -11,6 +13,7 @@ use std::path::Path;
 use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 
+pub(crate) use self::magic::{HEAD, refuse_packed};
 pub(crate) use self::zip::Entries;
 
 /// How a file is packed.
@@ -137,7 +140,9 @@ struct Members<M> {
 
 impl<M: Member> Members<M> {
     fn open(path: &Path) -> io::Result<Self> {
-        Ok(Members { member: Some(M::start(Packed::new(File::open(path)?))), unpacked: 0 })
+        let mut packed = Packed::new(File::open(path)?);
+        magic::refuse_unless(M::FORMAT, M::MAGIC, packed.fill_buf()?)?;
+        Ok(Members { member: Some(M::start(packed)), unpacked: 0 })
     }
 
     fn damaged(&mut self, error: &io::Error) -> io::Error {

@@ -1,6 +1,7 @@
 //! The `parameter` objects of reader and writer, checked and understood; and what both have in common.
 //! Not here: doing what they say (`reader`, `writer`).
 
+mod idle;
 mod reader;
 mod writer;
 

@@ -23,6 +23,8 @@ pub(crate) struct Broken<'a> {
     pub value: Option<&'a [u8]>,
     pub cause: &'a str,
     pub record: &'a [u8],
+    /// The bytes of a record that is no text, as they are in the file.
+    pub bytes: Option<&'a [u8]>,
 }
 
 impl Dirt {
@@ -44,6 +46,9 @@ impl Dirt {
         if let Some(entry) = &self.entry {
             place["entry"] = json!(entry);
         }
+        if let Some(bytes) = broken.bytes {
+            place["record_hex"] = json!(hex(&bytes[..bytes.len().min(SHOWN)]));
+        }
         let value = broken.value.map(|value| String::from_utf8_lossy(&value[..value.len().min(SHOWN)]));
         let record = json!(String::from_utf8_lossy(&broken.record[..broken.record.len().min(SHOWN)]));
         self.host.dirty(&DirtyRecord {
@@ -55,4 +60,10 @@ impl Dirt {
             place: Some(&place.to_string()),
         })
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

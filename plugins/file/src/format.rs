@@ -10,6 +10,7 @@ mod sql;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use arrow_buffer::NullBuffer;
 use transship_plugin_api::{Error, Result};
 
 use self::assemble::{Assembly, Glue};
@@ -80,6 +81,7 @@ impl Rows {
 
     /// Dresses the columns of a batch.
     pub(crate) fn dress<'a>(&self, columns: Vec<Cells<'a>>) -> Result<DressedRows<'a>> {
+        let nulls = columns.first().and_then(|cells| cells.nulls.clone());
         let columns: Vec<Dressed<'a>> = columns
             .into_iter()
             .enumerate()
@@ -96,6 +98,9 @@ impl Rows {
         let mut unwritable: Vec<(usize, usize, Cause)> = Vec::new();
         for (place, column) in columns.iter().enumerate() {
             unwritable.extend(column.unwritable.iter().map(|(row, cause)| (*row, place, cause.clone())));
+        }
+        if let ([column], Kind::Delimited(_)) = (&columns[..], &self.kind) {
+            unwritable.extend(empty_lines(column, nulls.as_ref()));
         }
         unwritable.sort_by_key(|(row, place, _)| (*row, *place));
         unwritable.dedup_by_key(|(row, _, _)| *row);
@@ -125,12 +130,18 @@ impl Rows {
     /// Appends the first line of a file.
     pub(crate) fn write_header(&self, names: &[String], out: &mut Buffer) -> Result<()> {
         let Kind::Delimited(dressing) = &self.kind else { return Ok(()) };
+        let start = out.len();
         for (place, name) in names.iter().enumerate() {
             if place > 0 {
                 out.append(&self.glue.between);
             }
             let written = dressing.write_name(name, place == 0, out);
             written.map_err(|cause| Error::config(format!("the header's \"{name}\" {cause}")))?;
+        }
+        if !names.is_empty() && out.len() == start {
+            return Err(Error::config(
+                "the header would be an empty line, which readers pass over; name the column, or use fileFormat csv",
+            ));
         }
         out.append(&self.glue.after);
         Ok(())
@@ -144,4 +155,22 @@ impl Rows {
             out.append(&commits.statement);
         }
     }
+}
+
+/// The rows of an only column whose line would be empty, and so no record to whoever reads it.
+fn empty_lines<'a>(
+    column: &'a Dressed<'_>,
+    nulls: Option<&'a NullBuffer>,
+) -> impl Iterator<Item = (usize, usize, Cause)> + 'a {
+    let is_empty = |row: &usize| column.offsets[*row] == column.offsets[*row + 1];
+    (0..column.offsets.len() - 1).filter(is_empty).map(move |row| {
+        let cause = if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            "is NULL in the only column, and nullFormat is empty: the line would be empty, which readers pass over; \
+             set another nullFormat"
+        } else {
+            "is an empty text in the only column: the line would be empty, which readers pass over; use fileFormat csv \
+             with a textQualifier"
+        };
+        (row, 0, cause.into())
+    })
 }

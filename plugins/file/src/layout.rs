@@ -30,6 +30,9 @@ pub(crate) struct Layout {
     /// How many fields each record must have at least.
     pub least_width: usize,
     pub header: Option<Vec<String>>,
+    /// Whether an empty line is no record. It is one where records have a single field and the job says nothing of it:
+    /// then an empty line is how others write an empty value.
+    pub skip_empty: bool,
 }
 
 /// A column: where its values come from and what they are.
@@ -42,10 +45,22 @@ pub(crate) struct LaidOut {
 impl Layout {
     /// Whether the job file leaves something open that only a file can tell.
     pub(crate) fn needs_first_record(config: &ReaderConfig) -> bool {
+        Layout::needs_columns(config) || Layout::may_keep_empty_lines(config)
+    }
+
+    /// Whether it leaves open which columns there are, or what they are called.
+    pub(crate) fn needs_columns(config: &ReaderConfig) -> bool {
         match &config.columns {
             None => true,
             Some(columns) => config.skip_header && columns.iter().any(|column| column.name.is_none()),
         }
+    }
+
+    /// Whether an empty line may be a record: it has enough fields for all columns, and the job does not say.
+    fn may_keep_empty_lines(config: &ReaderConfig) -> bool {
+        let beyond_first = |column: &Column| matches!(column.from, From::Field(index) if index > 0);
+        let columns = config.columns.as_deref().unwrap_or_default();
+        !config.says_skip_empty && !columns.iter().any(beyond_first)
     }
 
     pub(crate) fn new(config: &ReaderConfig, first: &FirstRecord) -> Layout {
@@ -71,6 +86,7 @@ impl Layout {
             least_width: least_width.max().unwrap_or(0),
             columns: columns.into_iter().map(|column| LaidOut { from: column.from, kind: column.kind }).collect(),
             header: first.header.clone(),
+            skip_empty: config.dialect.skip_empty && !(width == 1 && Layout::may_keep_empty_lines(config)),
         }
     }
 

@@ -76,7 +76,7 @@ impl Reader for FileReader {
 
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
         let (_, layout) = self.layout()?;
-        Ok(Box::new(FileTask::new(self.config.clone(), layout, pieces(split)?, options, host)?))
+        Ok(Box::new(FileTask::new(self.config.clone(), layout, (&split.label, pieces(split)?), options, host)?))
     }
 }
 
@@ -116,9 +116,13 @@ impl FileReader {
                 loop {
                     match records.advance().map_err(|error| piece.error(&error))? {
                         Advanced::Run => {
-                            let fields = records.first_record();
+                            let fields = records.texts(0);
                             let header = self.config.skip_header.then(|| fields.clone());
                             return Ok(FirstRecord { width: Some(fields.len()), header });
+                        }
+                        // Whoever writes such records writes no empty lines for empty values.
+                        Advanced::TooLong(_) if !Layout::needs_columns(&self.config) => {
+                            return Ok(FirstRecord::default());
                         }
                         Advanced::TooLong(record) => {
                             return Err(Error::data(format!(

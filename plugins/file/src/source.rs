@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -98,23 +99,30 @@ fn open_range(piece: &Piece) -> io::Result<Bytes> {
     if file.metadata()?.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
     }
-    if piece.start > 0 {
+    // A range is looked at too: it would be read as garbage before the range at the front says what is wrong.
+    let mut head = Vec::new();
+    (&mut file).take(compression::HEAD as u64).read_to_end(&mut head)?;
+    compression::refuse_packed(&head)?;
+    let is_range = piece.start > 0 || piece.end.is_some();
+    if is_range {
         file.seek(SeekFrom::Start(piece.start))?;
     }
     Ok(match piece.end {
+        // What is no file on a disk cannot be read twice.
+        None if !is_range => Box::new(io::Cursor::new(head).chain(file)),
         None => Box::new(file),
-        Some(end) => Box::new(Range { file, at: piece.start, end }),
+        Some(end) => Box::new(ByteRange { file, at: piece.start, end }),
     })
 }
 
 /// A range of a file that must still be there.
-struct Range {
+struct ByteRange {
     file: File,
     at: u64,
     end: u64,
 }
 
-impl Read for Range {
+impl Read for ByteRange {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(into.len());
         let count = self.file.read(&mut into[..left])?;
@@ -159,6 +167,9 @@ struct Decoding {
     /// How much was decoded so far, and from how many bytes.
     decoded: u64,
     read: u64,
+    /// The bytes that were decoded lately, from the `forgotten`th on: as far back as the anchors go.
+    decoded_bytes: Vec<u8>,
+    forgotten: u64,
     /// Places in the text whose place in the file is known, in order.
     anchors: VecDeque<(u64, u64)>,
 }
@@ -193,6 +204,8 @@ impl Text {
             finished: false,
             decoded: 0,
             read: 0,
+            decoded_bytes: Vec::new(),
+            forgotten: 0,
             anchors: VecDeque::from([(0, 0)]),
         });
         Ok(Text { bytes, head: head.split_off(mark).into(), start: start + mark as u64, decoding })
@@ -214,6 +227,13 @@ impl Text {
         self.start + place + decoding.encoding.encoded_length(known)
     }
 
+    /// The bytes of the file between these places, of which `text` was made; `None` if they are no longer known.
+    pub(crate) fn bytes_in_file(&self, text: &[u8], places: Range<u64>) -> Option<Vec<u8>> {
+        let Some(decoding) = &self.decoding else { return Some(text.to_vec()) };
+        let index = |place: u64| usize::try_from(place.checked_sub(self.start + decoding.forgotten)?).ok();
+        decoding.decoded_bytes.get(index(places.start)?..index(places.end)?).map(<[u8]>::to_vec)
+    }
+
     /// The latest place in the text, not after this one, whose place in the file is known without looking at the text.
     pub(crate) fn anchor(&self, at: u64) -> u64 {
         self.decoding.as_ref().map_or(at, |decoding| decoding.anchor(at).0)
@@ -225,6 +245,7 @@ impl Text {
             while decoding.anchors.get(1).is_some_and(|(decoded, _)| *decoded <= at) {
                 decoding.anchors.pop_front();
             }
+            decoding.forget_bytes();
         }
     }
 }
@@ -251,6 +272,10 @@ impl Decoding {
             let room = into.len() - 1;
             let (stopped, read, decoded) =
                 self.decoder.decode(&self.raw[self.next..self.ready], &mut into[..room], self.last);
+            // In ISO-8859-1 nothing is undecodable, so nobody will ask.
+            if self.encoding != Encoding::Latin1 {
+                self.decoded_bytes.extend_from_slice(&self.raw[self.next..self.next + read]);
+            }
             self.next += read;
             self.read += read as u64;
             written = decoded;
@@ -287,6 +312,14 @@ impl Decoding {
                 return Ok(());
             }
         }
+    }
+
+    /// Forgets the bytes before the first anchor.
+    fn forget_bytes(&mut self) {
+        let Some((_, read)) = self.anchors.front() else { return };
+        let count = usize::try_from(read - self.forgotten).unwrap_or(usize::MAX).min(self.decoded_bytes.len());
+        self.decoded_bytes.drain(..count);
+        self.forgotten += count as u64;
     }
 
     fn anchor(&self, at: u64) -> (u64, u64) {

@@ -1,12 +1,15 @@
 //! Tests of reader and writer as the engine drives them, through the traits. Each topic has a file of its own below.
 
+mod committing;
 mod identity;
+mod one_column;
 mod packed;
 mod places;
 mod reading;
 mod typed;
 mod writing;
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -60,6 +63,33 @@ impl Host for Recorder {
     fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
+}
+
+thread_local! {
+    static LOGGED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A log that keeps what each thread says, for tests run side by side.
+struct ThreadLog;
+
+impl log::Log for ThreadLog {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        LOGGED.with_borrow_mut(|lines| lines.push(format!("{}", record.args())));
+    }
+
+    fn flush(&self) {}
+}
+
+/// What this thread logged since it was asked last; from the first time on.
+fn logged() -> Vec<String> {
+    if log::set_logger(&ThreadLog).is_ok() {
+        log::set_max_level(log::LevelFilter::Info);
+    }
+    LOGGED.take()
 }
 
 type Row = Vec<Option<String>>;

@@ -6,11 +6,10 @@ mod date;
 mod number;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, TimeUnit};
 use transship_plugin_api::DatePattern;
+use transship_plugin_api::fields::number_field;
 
 pub(crate) use self::date::{parse_date, parse_date_by};
 pub(crate) use self::number::{is_number, parse_long};
@@ -35,9 +34,6 @@ pub(crate) type Cause = Cow<'static, str>;
 
 /// The words for types in a job file.
 pub(crate) const TYPE_NAMES: &[&str] = &["string", "long", "double", "boolean", "date"];
-
-/// The name of the extension type of numbers kept as text.
-const NUMBER_EXTENSION: &str = "transship.number";
 
 impl ColumnType {
     /// The type with this name, in any case; dates get their pattern later.
@@ -67,7 +63,8 @@ impl ColumnType {
     /// The Arrow field for a column of this type.
     pub(crate) fn field(&self, name: &str) -> Field {
         let data_type = match self {
-            ColumnType::Text | ColumnType::Double => DataType::Utf8,
+            ColumnType::Double => return number_field(name),
+            ColumnType::Text => DataType::Utf8,
             ColumnType::Long => DataType::Int64,
             ColumnType::Boolean => DataType::Boolean,
             ColumnType::Date(pattern) => {
@@ -75,13 +72,7 @@ impl ColumnType {
                 DataType::Timestamp(TimeUnit::Microsecond, zone)
             }
         };
-        let field = Field::new(name, data_type, true);
-        match self {
-            ColumnType::Double => {
-                field.with_metadata(HashMap::from([(EXTENSION_TYPE_NAME_KEY.into(), NUMBER_EXTENSION.into())]))
-            }
-            _ => field,
-        }
+        Field::new(name, data_type, true)
     }
 }
 

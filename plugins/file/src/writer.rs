@@ -1,11 +1,12 @@
 //! `txtfilewriter`: each task writes a file aside; when the job commits, all get their names at once.
-//! Not here: what a task does (`writer/task`).
+//! Not here: what a task does (`writer/task`), what its file is called (`writer/names`).
 
+mod names;
 mod task;
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
@@ -24,12 +25,15 @@ use crate::output::failed;
 /// Makes the writer.
 pub(crate) fn new(parameter: &Value, _host: HostRef) -> Result<Box<dyn Writer>> {
     let config = Arc::new(WriterConfig::new(parameter)?);
-    Ok(Box::new(FileWriter { config, state: None, old_files_are_going: false }))
+    Ok(Box::new(FileWriter { config, state: None, given: Vec::new(), old_files_are_going: false }))
 }
 
 struct FileWriter {
     config: Arc<WriterConfig>,
     state: Option<State>,
+    /// The names that files got from this object's own commits: only these can be taken back, because a file that had
+    /// its name before may have been committed long ago.
+    given: Vec<String>,
     /// From here on the job can only be completed: what was there before is no longer complete.
     old_files_are_going: bool,
 }
@@ -65,7 +69,11 @@ impl Writer for FileWriter {
         let mut lines = vec![format!("write a file {}/{file_name}__<id>{suffix} for each task", directory.display())];
         match mode {
             WriteMode::Truncate => {
-                lines.push(format!("when all are written, remove the older files {}/{file_name}*", directory.display()))
+                let folder = directory.display();
+                lines.push(format!(
+                    "when all are written, remove the older {folder}/{file_name}{suffix} and \
+                     {folder}/{file_name}__<id>{suffix}"
+                ))
             }
             WriteMode::Append => {}
             WriteMode::NonConflict => {
@@ -95,10 +103,9 @@ impl Writer for FileWriter {
     }
 
     fn open(&mut self, task: &TaskInfo, schema: SchemaRef, host: HostRef) -> Result<Box<dyn WriterTask>> {
-        let WriterConfig { file_name, suffix, .. } = &*self.config;
         let names = Written {
             unfinished: format!("{}{}-{}{}", UNFINISHED.0, self.state()?.run, plain_id(&task.attempt), UNFINISHED.1),
-            file: format!("{file_name}__{}{suffix}", plain_id(&task.task).replace('-', "_")),
+            file: names::of_task(&self.config, &plain_id(&task.task)),
         };
         Ok(Box::new(FileWriterTask::new(self.config.clone(), names, schema, host)))
     }
@@ -108,8 +115,15 @@ impl Writer for FileWriter {
             self.give_name(&written)?;
         }
         self.old_files_are_going = true;
+        let mut removed = 0;
         for name in &self.state()?.replaced {
-            remove(&self.config.directory.join(name))?;
+            removed += u64::from(remove(&self.config.directory.join(name))?);
+        }
+        if removed > 0 {
+            log::info!(
+                "removed {removed} older file(s) of {}",
+                self.config.directory.join(&self.config.file_name).display()
+            );
         }
         self.remove_unfinished()?;
         sync_directory(&self.config.directory)
@@ -118,10 +132,12 @@ impl Writer for FileWriter {
     fn abort(&mut self, reports: &[Report]) -> Result<()> {
         for written in written(reports)? {
             remove(&self.config.directory.join(&written.unfinished))?;
+        }
+        for name in std::mem::take(&mut self.given) {
             if self.old_files_are_going {
-                log::warn!("{} stays: the files that it replaces are not all there any more", written.file);
+                log::warn!("{name} stays: the files that it replaces are not all there any more");
             } else {
-                remove(&self.config.directory.join(&written.file))?;
+                remove(&self.config.directory.join(&name))?;
             }
         }
         if self.state.is_some() { self.remove_unfinished() } else { Ok(()) }
@@ -133,14 +149,15 @@ impl FileWriter {
         self.state.as_ref().ok_or_else(|| Error::internal("the file writer was not prepared"))
     }
 
-    /// The files whose names begin as those to be written, if they are to be replaced. Folders and links are left
-    /// alone.
+    /// The files of earlier runs, if they are to be replaced. Folders, links and whatever only begins like them are
+    /// left alone.
     fn files_in_the_way(&self) -> Result<Vec<String>> {
         let WriterConfig { directory, file_name, mode, .. } = &*self.config;
         let mut replaced = Vec::new();
         if *mode == WriteMode::Append {
             return Ok(replaced);
         }
+        let mut staying = Vec::new();
         for entry in list(directory)? {
             let name = entry.file_name().to_string_lossy().into_owned();
             if !name.starts_with(file_name.as_str()) {
@@ -153,22 +170,34 @@ impl FileWriter {
                 )));
             }
             let kind = entry.file_type().map_err(|error| failed("cannot look at", &entry.path(), &error))?;
-            if kind.is_file() && entry.file_name().to_str().is_some() {
+            if kind.is_file() && names::is_ours(&self.config, &name) {
                 replaced.push(name);
             } else {
-                log::warn!("{} is no plain file and stays", entry.path().display());
+                staying.push(name);
             }
         }
         replaced.sort();
+        staying.sort();
+        if let Some(first) = staying.first() {
+            log::warn!(
+                "{} stays ({} in all): it begins with {file_name}, but is no file that this job writes",
+                directory.join(first).display(),
+                staying.len()
+            );
+        }
         Ok(replaced)
     }
 
     /// Gives a finished file its name, unless it has it already.
-    fn give_name(&self, written: &Written) -> Result<()> {
+    fn give_name(&mut self, written: &Written) -> Result<()> {
         let unfinished = self.config.directory.join(&written.unfinished);
         let file = self.config.directory.join(&written.file);
         match (exists(&unfinished)?, exists(&file)?) {
-            (true, false) => fs::rename(&unfinished, &file).map_err(|error| failed("cannot name", &file, &error)),
+            (true, false) => {
+                fs::rename(&unfinished, &file).map_err(|error| failed("cannot name", &file, &error))?;
+                self.given.push(written.file.clone());
+                Ok(())
+            }
             (false, true) => Ok(()),
             (true, true) => Err(Error::io(format!("{} was made by somebody else meanwhile", file.display()))),
             (false, false) => Err(Error::io(format!("{} is gone, and so are its records", unfinished.display()))),
@@ -214,10 +243,12 @@ fn list(directory: &Path) -> Result<Vec<fs::DirEntry>> {
     entries.map_err(|error| failed("cannot list", directory, &error))
 }
 
-fn remove(path: &PathBuf) -> Result<()> {
+/// Removes a file; `false` if there is none.
+fn remove(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("cannot remove", path, &error)),
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed("cannot remove", path, &error)),
     }
 }
 

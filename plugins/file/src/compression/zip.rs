@@ -1,14 +1,14 @@
 //! The entries of a zip file, one after another; each is read as a file of its own.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::Bytes;
+use super::{Bytes, magic};
 
 /// What is left to read of a zip file.
 pub(crate) struct Entries {
@@ -29,7 +29,11 @@ struct Entry {
 impl Entries {
     /// Reads the directory at the end of a zip file.
     pub(crate) fn open(path: &Path) -> io::Result<Entries> {
-        let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(damaged)?;
+        let mut file = BufReader::new(File::open(path)?);
+        let head = file.fill_buf()?.to_vec();
+        // Something may stand before the zip data, so only what has none is asked how it begins.
+        let mut archive = ZipArchive::new(file)
+            .map_err(|error| magic::refuse_unless("zip", b"PK", &head).err().unwrap_or_else(|| damaged(error)))?;
         let mut entries = Vec::with_capacity(archive.len());
         for index in 0..archive.len() {
             let entry = archive.by_index_raw(index).map_err(damaged)?;

@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, Escape, Terminator};
 use crate::encoding::Encoding;
 use crate::types::{ColumnType, TYPE_NAMES};
 
-use super::{compression, csv_settings, encoding, one_byte, unescape};
+use super::{compression, csv_settings, encoding, idle, one_byte, unescape};
 
 /// What the reader knows, for `transship plugins`.
 pub(crate) const PARAMETERS: &[Parameter] = &[
@@ -66,7 +66,12 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::optional("csvReaderConfig.comment", "string", "#", "what a comment begins with"),
     Parameter::optional("csvReaderConfig.useComments", "boolean", "false", "whether there are comments"),
-    Parameter::optional("csvReaderConfig.skipEmptyRecords", "boolean", "true", "whether an empty line is no record"),
+    Parameter::optional(
+        "csvReaderConfig.skipEmptyRecords",
+        "boolean",
+        "true; false where records have one field",
+        "whether an empty line is no record",
+    ),
     Parameter::optional(
         "csvReaderConfig.safetySwitch",
         "boolean",
@@ -87,6 +92,8 @@ pub(crate) struct ReaderConfig {
     /// `None`: every field, as text.
     pub columns: Option<Vec<Column>>,
     pub dialect: Dialect,
+    /// Whether the job says what empty lines are; else the files may.
+    pub says_skip_empty: bool,
     pub encoding: Encoding,
     pub compression: Compression,
     pub skip_header: bool,
@@ -133,10 +140,13 @@ impl ReaderConfig {
             Some(text) => Some(NullText { text, when_quoted: params.truth("nullWhenQuoted")?.unwrap_or(true) }),
             None => None,
         };
+        idle::warn(&params, "csvReaderConfig", idle::of_reader)?;
+        let (dialect, says_skip_empty) = dialect(&params)?;
         Ok(ReaderConfig {
             paths,
             columns: columns(&params, null.as_ref())?,
-            dialect: dialect(&params)?,
+            dialect,
+            says_skip_empty,
             encoding: encoding(&params)?,
             compression: compression(
                 &params,
@@ -210,9 +220,10 @@ impl Column {
     }
 }
 
-/// The dialect, from `fieldDelimiter` and `csvReaderConfig`.
-fn dialect(params: &Params<'_>) -> Result<Dialect> {
+/// The dialect, from `fieldDelimiter` and `csvReaderConfig`, and whether they say what empty lines are.
+fn dialect(params: &Params<'_>) -> Result<(Dialect, bool)> {
     let mut dialect = Dialect::default();
+    let mut says_skip_empty = false;
     if let Some(delimiter) = params.text("fieldDelimiter")? {
         dialect.delimiter = unescape(&delimiter).into_bytes();
     }
@@ -248,6 +259,7 @@ fn dialect(params: &Params<'_>) -> Result<Dialect> {
         dialect.comment = settings.truth("useComments")?.unwrap_or(false).then_some(comment);
         if let Some(skip) = settings.truth("skipEmptyRecords")? {
             dialect.skip_empty = skip;
+            says_skip_empty = true;
         }
         dialect.longest_field = settings.truth("safetySwitch")?.unwrap_or(false).then_some(SAFE_LENGTH);
     }
@@ -258,5 +270,5 @@ fn dialect(params: &Params<'_>) -> Result<Dialect> {
         let what = if dialect.ends_record(*byte) { "ends records" } else { "encloses fields" };
         return Err(params.error("fieldDelimiter", format_args!("contains {:?}, which {what}", char::from(*byte))));
     }
-    Ok(dialect)
+    Ok((dialect, says_skip_empty))
 }

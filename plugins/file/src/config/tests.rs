@@ -160,3 +160,55 @@ fn every_parameter_is_listed_once() {
         assert_eq!(names.len(), all);
     }
 }
+
+#[test]
+fn parameters_without_effect_are_told() {
+    type Find = fn(&Params<'_>, &Params<'_>) -> Result<Vec<super::idle::Idle>>;
+    let idle = |csv: &str, find: Find, value: Value| {
+        let params = Params::new(&value, "p").unwrap();
+        let settings = csv_settings(&params, csv).unwrap().unwrap_or_else(|| json!({}));
+        let found = find(&params, &Params::new(&settings, params.path("csv")).unwrap()).unwrap();
+        found.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+    };
+    for (value, expected) in [
+        (json!({"nullFormat": "x", "nullWhenQuoted": false, "fieldDelimiter": ";", "splitBytes": 10}), &[][..]),
+        (json!({"nullWhenQuoted": false}), &["p.nullWhenQuoted"]),
+        (json!({"fieldDelimiter": ";", "csvReaderConfig": {"delimiter": "|"}}), &["p.fieldDelimiter"]),
+        (
+            json!({"csvReaderConfig": "{\"useTextQualifier\": false, \"textQualifier\": \"'\"}"}),
+            &["p.csv.textQualifier"],
+        ),
+        (json!({"csvReaderConfig": {"comment": ";"}}), &["p.csv.comment"]),
+        (json!({"csvReaderConfig": {"comment": ";", "useComments": true}}), &[]),
+        (json!({"compress": "gzip", "splitBytes": 10}), &["p.splitBytes"]),
+        (json!({"compress": "gzip", "splitBytes": 0}), &[]),
+        (json!({"csvReaderConfig": {"escapeMode": 2}, "splitBytes": 10}), &["p.splitBytes"]),
+        (
+            json!({"column": [
+                {"index": 0, "type": "date", "format": "yyyy"}, {"index": 1, "type": "long", "format": "0"},
+            ]}),
+            &["p.column[1].format"],
+        ),
+    ] {
+        assert_eq!(idle("csvReaderConfig", super::idle::of_reader, value.clone()), expected, "{value}");
+    }
+    for (value, expected) in [
+        (json!({"fieldDelimiter": ";", "nullFormat": "", "suffix": "x"}), &[][..]),
+        (json!({"csvWriterConfig": {}, "table": "t"}), &["p.csvWriterConfig", "p.table"]),
+        (
+            json!({"fileFormat": "SQL", "table": "t", "nullFormat": "x", "fieldDelimiter": ";"}),
+            &["p.fieldDelimiter", "p.nullFormat"],
+        ),
+        (json!({"dateFormat": "yyyy", "format": "MM"}), &["p.format"]),
+        (
+            json!({"fileFormat": "csv", "lineDelimiter": "x", "csvWriterConfig": {"recordDelimiter": "|"}}),
+            &["p.lineDelimiter"],
+        ),
+        (
+            json!({"fileFormat": "csv", "csvWriterConfig": {"useTextQualifier": false, "forceQualifier": true}}),
+            &["p.csv.forceQualifier"],
+        ),
+    ] {
+        assert_eq!(idle("csvWriterConfig", super::idle::of_writer, value.clone()), expected, "{value}");
+    }
+}

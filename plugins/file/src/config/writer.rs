@@ -10,7 +10,7 @@ use crate::compression::Compression;
 use crate::dialect::Escape;
 use crate::encoding::Encoding;
 
-use super::{compression, csv_settings, encoding, one_byte, unescape};
+use super::{compression, csv_settings, encoding, idle, one_byte, unescape};
 
 /// What the writer knows, for `transship plugins`.
 pub(crate) const PARAMETERS: &[Parameter] = &[
@@ -19,7 +19,8 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
     Parameter::required(
         "writeMode",
         "string",
-        "truncate (replaces files with that beginning), append (adds files) or nonConflict (refuses if there are any)",
+        "truncate (replaces the files of earlier runs), append (adds files) or nonConflict (refuses if there is any \
+         file with that beginning)",
     ),
     Parameter::optional("suffix", "string", "", "what the names end with: .csv"),
     Parameter::optional("fileFormat", "string", "text", "text, csv or sql"),
@@ -69,14 +70,14 @@ pub(crate) struct WriterConfig {
     pub text: TextRules,
 }
 
-/// What happens to files that are there already and whose names begin as those to be written.
+/// What happens to files that are there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteMode {
-    /// They are replaced when the job commits.
+    /// Those of earlier runs are replaced when the job commits.
     Truncate,
     /// They stay.
     Append,
-    /// There must be none.
+    /// There must be none whose name begins as those to be written.
     NonConflict,
 }
 
@@ -160,6 +161,7 @@ impl WriterConfig {
         let mode = mode.ok_or_else(|| params.error("writeMode", "is required: truncate, append or nonConflict"))?;
         let formats = [("text", FormatName::Text), ("csv", FormatName::Csv), ("sql", FormatName::Sql)];
         let format_name = params.choice("fileFormat", &formats)?.unwrap_or(FormatName::Text);
+        idle::warn(&params, "csvWriterConfig", idle::of_writer)?;
         let header = header(&params)?;
         let format = format(&params, format_name)?;
         let encoding = encoding(&params)?;

@@ -53,7 +53,9 @@ impl Extended {
     /// Cuts the record at `start`.
     fn record(&self, text: &[u8], start: usize, last: bool, run: &mut Run) -> Result<Cut, Unfinished> {
         if self.dialect.ends_record(text[start]) && self.dialect.skip_empty {
-            return Ok(Cut::Nothing { end: self.end_of_terminator(text, start, last)?, lines: 1 });
+            let end = self.end_of_terminator(text, start, last)?;
+            run.empty_lines += 1;
+            return Ok(Cut::Nothing { end, lines: 1 });
         }
         if let Some(end) = self.comment(text, start, last)? {
             return Ok(Cut::Nothing { end, lines: lines_of(text, start, end, &self.dialect) });

@@ -146,6 +146,7 @@ impl Fast {
             } else {
                 let end = self.end_of_terminator(window, place, last)?;
                 if place == record_start && self.skip_empty {
+                    run.empty_lines += 1;
                     return Ok(Cut::Nothing { end, lines: 1 });
                 }
                 run.fields.push(Field::plain(start, place));

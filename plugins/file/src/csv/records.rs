@@ -1,6 +1,7 @@
 //! Reads a text through one buffer and has it cut into records, run by run.
 
 use std::io;
+use std::ops::Range;
 
 use super::library::lines_between;
 use super::run::LONGEST_RECORD;
@@ -34,6 +35,8 @@ pub(crate) struct Records {
     /// Where the current run's text begins in the buffer, and the number of its first line.
     base: usize,
     line: u64,
+    /// How many empty lines were passed over so far.
+    empty_lines: u64,
     /// A record that is being passed over.
     passing: Option<(Borders, TooLong)>,
 }
@@ -78,6 +81,7 @@ impl Records {
             run: Run::default(),
             base: 0,
             line,
+            empty_lines: 0,
             passing: None,
         }
     }
@@ -110,6 +114,7 @@ impl Records {
             self.line += u64::from(self.run.lines);
             self.base = self.next;
             self.next += self.cutter.cut(&self.buffer[self.base..self.filled], self.last, &mut self.run);
+            self.empty_lines += u64::from(self.run.empty_lines);
             if !self.run.records.is_empty() {
                 return Ok(Advanced::Run);
             }
@@ -126,6 +131,17 @@ impl Records {
     /// The current run, and the text that its places count from; a little more than its records is in it.
     pub(crate) fn run(&self) -> (&Run, &[u8]) {
         (&self.run, &self.buffer[self.base..])
+    }
+
+    /// How many empty lines were no records so far.
+    pub(crate) fn empty_lines(&self) -> u64 {
+        self.empty_lines
+    }
+
+    /// The bytes of this part of the current run's text as they are in the file, if they are still known.
+    pub(crate) fn bytes_in_file(&self, part: Range<usize>) -> Option<Vec<u8>> {
+        let text = &self.buffer[self.base + part.start..self.base + part.end];
+        self.text.bytes_in_file(text, self.place_in_file(part.start)..self.place_in_file(part.end))
     }
 
     /// The number of the line that a record of the current run begins in.
@@ -156,13 +172,10 @@ impl Records {
         (self.offset() + at as u64, self.place_in_file(at), line)
     }
 
-    /// The fields of the first record of the current run, as text.
-    pub(crate) fn first_record(&self) -> Vec<String> {
+    /// The fields of a record of the current run, as text.
+    pub(crate) fn texts(&self, record: usize) -> Vec<String> {
         let (run, text) = self.run();
-        if run.records.is_empty() {
-            return Vec::new();
-        }
-        let fields = run.fields_of(0).iter().map(|field| {
+        let fields = run.fields_of(record).iter().map(|field| {
             let content = field.content(text, &run.side, self.dialect.trim);
             String::from_utf8_lossy(content).into_owned()
         });

@@ -17,6 +17,8 @@ pub(crate) struct Run {
     pub used: usize,
     /// How many lines are used up.
     pub lines: u32,
+    /// How many of them were empty and no records.
+    pub empty_lines: u32,
 }
 
 /// A record: its place in the text, and which of the run's fields are its own.
@@ -127,6 +129,7 @@ impl Run {
         self.problems.clear();
         self.used = 0;
         self.lines = 0;
+        self.empty_lines = 0;
     }
 
     /// The fields of a record.
@@ -134,6 +137,12 @@ impl Run {
         let first = self.records[record].first_field as usize;
         let next = self.records.get(record + 1).map_or(self.fields.len(), |next| next.first_field as usize);
         &self.fields[first..next]
+    }
+
+    /// Whether a record has no character, not even a blank.
+    pub(crate) fn is_empty_line(&self, record: usize) -> bool {
+        let start = self.records[record].start as usize;
+        matches!(self.fields_of(record), [only] if only.is_plain() && only.start() == start && only.end() == start)
     }
 
     /// Adds the record whose fields are those since `first_field`.

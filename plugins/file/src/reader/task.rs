@@ -12,6 +12,7 @@ use crate::columns::Columns;
 use crate::compression::Compression;
 use crate::config::ReaderConfig;
 use crate::csv::{Advanced, LONGEST_RECORD, Problem, Records, TooLong};
+use crate::dialect::Dialect;
 use crate::dirt::{Broken, Dirt};
 use crate::encoding::Encoding;
 use crate::layout::Layout;
@@ -23,7 +24,10 @@ const LARGEST_BATCH: usize = 1 << 30;
 pub(crate) struct FileTask {
     config: Arc<ReaderConfig>,
     layout: Arc<Layout>,
+    /// What a person calls the split.
+    label: String,
     pieces: Vec<Piece>,
+    dialect: Dialect,
     batch_records: usize,
     batch_bytes: usize,
     longest: usize,
@@ -35,6 +39,8 @@ pub(crate) struct FileTask {
     columns: Columns,
     /// How many bytes the rows of the batch have at most.
     bytes: usize,
+    /// How many empty lines were passed over.
+    empty_lines: u64,
 }
 
 /// The text that is being read.
@@ -64,7 +70,7 @@ impl FileTask {
     pub(crate) fn new(
         config: Arc<ReaderConfig>,
         layout: Arc<Layout>,
-        pieces: Vec<Piece>,
+        (label, pieces): (&str, Vec<Piece>),
         options: &ReadOptions,
         host: HostRef,
     ) -> Result<FileTask> {
@@ -76,8 +82,10 @@ impl FileTask {
         let longest = options.max_record_bytes.min(LONGEST_RECORD);
         Ok(FileTask {
             columns: Columns::new(layout.clone(), &config, longest),
+            dialect: Dialect { skip_empty: layout.skip_empty, ..config.dialect.clone() },
             config,
             layout,
+            label: label.to_owned(),
             pieces,
             batch_records: options.batch_records.max(1),
             batch_bytes: options.batch_bytes.clamp(1, LARGEST_BATCH),
@@ -87,6 +95,7 @@ impl FileTask {
             texts: None,
             open: None,
             bytes: 0,
+            empty_lines: 0,
         })
     }
 }
@@ -107,7 +116,11 @@ impl ReaderTask for FileTask {
                 return self.finish_batch();
             }
             if !self.next_run()? && !self.open_next_text()? {
-                return if self.columns.rows() > 0 { self.finish_batch() } else { Ok(Item::End) };
+                if self.columns.rows() > 0 {
+                    return self.finish_batch();
+                }
+                self.tell_empty_lines();
+                return Ok(Item::End);
             }
         }
     }
@@ -144,6 +157,14 @@ impl FileTask {
         Ok(Item::Batch(batch))
     }
 
+    /// Says once how many lines were no records, so that nobody has to wonder where they are.
+    fn tell_empty_lines(&mut self) {
+        let lines = std::mem::take(&mut self.empty_lines);
+        if lines > 0 {
+            log::info!("{}: {lines} empty line(s) passed over (csvReaderConfig.skipEmptyRecords)", self.label);
+        }
+    }
+
     /// Where the record stands that comes next.
     fn place(&self) -> Place {
         match &self.open {
@@ -165,9 +186,8 @@ impl FileTask {
                     let (run, _) = open.records.run();
                     open.rows = 0..run.records.len();
                     open.refuse_swallowed_lines()?;
-                    if std::mem::take(&mut open.skip_header) {
-                        open.compare_header(&self.layout);
-                        open.rows.start = 1;
+                    if open.skip_header {
+                        open.skip_header(&self.layout, self.config.dialect.skip_empty);
                     }
                     return Ok(true);
                 }
@@ -180,6 +200,7 @@ impl FileTask {
                 Advanced::End => {
                     let (_, _, line) = open.records.place(0);
                     let lines = line - 1;
+                    self.empty_lines += open.records.empty_lines();
                     self.at = Place {
                         piece: self.at.piece,
                         text: self.at.text + 1,
@@ -222,7 +243,7 @@ impl FileTask {
                 self.at = Place { piece: self.at.piece + 1, lines_before: self.at.lines_before, ..Place::default() };
                 continue;
             };
-            let mut records = Records::new(text, &self.config.dialect, piece.line, self.longest);
+            let mut records = Records::new(text, &self.dialect, piece.line, self.longest);
             if goes_on && !jumps {
                 let keep_going = || !self.host.is_cancelled();
                 records.skip_to(self.at.at, self.at.line, keep_going).map_err(|error| piece.error(&error))?;
@@ -273,13 +294,27 @@ impl Open {
                 record.bytes
             ),
             record: &record.shown,
+            bytes: None,
         })
+    }
+
+    /// Leaves out the header, which is the record that told the columns. `never_empty`: that was no empty line, even
+    /// where it turned out that empty lines are records.
+    fn skip_header(&mut self, layout: &Layout, never_empty: bool) {
+        let (run, _) = self.records.run();
+        let records = run.records.len();
+        let header = (0..records).find(|record| !never_empty || !run.is_empty_line(*record));
+        self.rows.start = header.map_or(records, |header| header + 1);
+        if let Some(header) = header {
+            self.skip_header = false;
+            self.compare_header(header, layout);
+        }
     }
 
     /// Files with other headers than the first are read by position all the same, as DataX does; but it is worth a
     /// word.
-    fn compare_header(&self, layout: &Layout) {
-        let header = self.records.first_record();
+    fn compare_header(&self, record: usize, layout: &Layout) {
+        let header = self.records.texts(record);
         if let Some(first) = &layout.header
             && *first != header
         {

@@ -76,6 +76,55 @@ fn a_file_cut_short_is_an_error_wherever_it_is_cut() {
 }
 
 #[test]
+fn a_packed_file_is_not_read_as_plain_text() {
+    let place = Place::new();
+    for (format, packed) in [
+        ("gzip", gzip(b"1,a\n")),
+        ("bzip2", bzip2(b"1,a\n")),
+        ("bzip2", bzip2(b"")),
+        ("zip", zip(&[("a.csv", b"1,a\n")], true)),
+        ("zip", zip::ZipWriter::new(std::io::Cursor::new(Vec::new())).finish().unwrap().into_inner()),
+    ] {
+        let path = place.put("a.csv", &packed);
+        let columns = json!([{"index": 1, "type": "string", "name": "x"}]);
+        for more in [json!({}), json!({"compress": "auto"}), json!({"column": columns}), json!({"splitBytes": 10})] {
+            let error = read(merge(&json!({"path": path}), more)).unwrap_err();
+            assert_eq!(error.kind(), transship_plugin_api::Kind::Data);
+            let message = error.message();
+            assert!(
+                message.contains("a.csv") && message.contains(&format!("\"compress\" to \"{format}\"")),
+                "{message}"
+            );
+        }
+    }
+    let text = place.put("b.csv", "BZh9,PK\n\u{1f},x\n");
+    assert_eq!(read(json!({"path": text})).unwrap().rows.len(), 2);
+}
+
+#[test]
+fn a_range_of_a_packed_file_is_refused_too() {
+    let place = Place::new();
+    let path = place.put("a.csv", [gzip(b"1,a\n"), b"\n".repeat(100)].concat());
+    let piece = crate::source::Piece { path, start: 60, end: Some(70), line: 5 };
+    let opened =
+        crate::source::Texts::open(&piece, crate::compression::Compression::None, crate::encoding::Encoding::Utf8);
+    assert!(opened.err().unwrap().message().contains("is packed with gzip"));
+}
+
+#[test]
+fn a_plain_file_is_not_unpacked() {
+    let place = Place::new();
+    let path = place.put("a.csv", "1,a\n");
+    let other = place.put("b.gz", zip(&[("a", b"1,a\n")], true));
+    for format in ["gzip", "bzip2", "zip"] {
+        let error = read(json!({"path": path, "compress": format})).unwrap_err();
+        assert!(error.message().contains(&format!("a.csv: is no {format} file")), "{error}");
+    }
+    let error = read(json!({"path": other, "compress": "auto"})).unwrap_err();
+    assert!(error.message().contains("b.gz: is no gzip file, but is packed with zip"), "{error}");
+}
+
+#[test]
 fn a_changed_byte_is_an_error() {
     let place = Place::new();
     let text = long_text();

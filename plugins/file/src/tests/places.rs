@@ -119,3 +119,44 @@ fn a_long_record_that_is_allowed_is_read() {
     assert_eq!(read.rows.len(), 3);
     assert_eq!(read.rows[1][0].as_ref().unwrap().len(), 3_000_000);
 }
+
+#[test]
+fn the_bytes_of_a_record_that_is_no_text_are_kept() {
+    let place = Place::new();
+    let hex = |parameter: Value| -> Vec<Value> {
+        read(parameter).unwrap().dirty.iter().map(|dirty| dirty.place["record_hex"].clone()).collect()
+    };
+    let utf8 = place.put("a.csv", b"1,a\nshort\n2,\xd6\xd0\r\n");
+    assert_eq!(hex(json!({"path": utf8})), [Value::Null, json!("322cd6d0")]);
+    let ascii = place.put("b.csv", b"1,a\n2,\xd6\n");
+    assert_eq!(hex(json!({"path": ascii, "encoding": "us-ascii"})), [json!("322cd6")]);
+    let gbk = place.put("c.csv", b"31,\xb2\xb4\n3,\xb2\xb4\xff\xd7\n32,x\n");
+    assert_eq!(hex(json!({"path": gbk, "encoding": "gbk"})), [json!("332cb2b4ffd7")]);
+    let utf16: Vec<u8> = [&b"\xff\xfe"[..], b"a\0,\0b\0\n\0c\0,\0\0\xd8\n\0"].concat();
+    let utf16 = place.put("d.csv", utf16);
+    assert_eq!(hex(json!({"path": utf16, "encoding": "UTF-16"})), [json!("63002c0000d8")]);
+}
+
+#[test]
+fn the_bytes_of_a_record_are_kept_wherever_it_stands() {
+    let place = Place::new();
+    let mut content = Vec::new();
+    let mut expected = Vec::new();
+    for number in 0..60_000 {
+        let start = content.len();
+        content.extend_from_slice(&encoding_rs::GBK.encode(&format!("{number},泊位{}", "ä".repeat(number % 7))).0);
+        if number % 9_973 == 5 {
+            content.push(0xff);
+            expected.push(content[start..].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        }
+        content.push(b'\n');
+    }
+    for (name, content, compress) in
+        [("a.csv", content.clone(), "none"), ("a.csv.gz", super::packed::gzip(&content), "gzip")]
+    {
+        let path = place.put(name, content);
+        let read = read(json!({"path": path, "encoding": "GBK", "compress": compress})).unwrap();
+        let found: Vec<&str> = read.dirty.iter().map(|dirty| dirty.place["record_hex"].as_str().unwrap()).collect();
+        assert_eq!(found, expected);
+    }
+}

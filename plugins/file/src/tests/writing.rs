@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{BinaryArray, Int64Array, TimestampMicrosecondArray};
-use transship_plugin_api::{CommitClass, Kind};
+use transship_plugin_api::Kind;
 
 use super::*;
 
@@ -151,134 +151,15 @@ fn packed_files_are_read_again() {
     }
 }
 
-fn parameter(place: &Place, mode: &str) -> Value {
-    json!({"path": place.path("out"), "fileName": "f", "writeMode": mode, "suffix": ".csv"})
-}
-
-#[test]
-fn nothing_is_visible_before_the_commit() {
-    let place = Place::new();
-    place.put("out/f_old.csv", "old");
-    let mut writing = Writing::prepare(&parameter(&place, "Truncate")).unwrap();
-    assert_eq!(writing.writer.info().commit, CommitClass::Atomic);
-    let reports: Vec<Report> =
-        (1..=2).map(|number| writing.write(number, &[batch_of(&rows(&[&["x"]]), 1)]).unwrap()).collect();
-    let visible = |place: &Place| -> Vec<String> {
-        place.names("out").into_iter().filter(|name| !name.starts_with('.')).collect()
-    };
-    assert_eq!(visible(&place), ["f_old.csv"]);
-    let expected = ["f__22222222_2222_4222_8222_000000000001.csv", "f__22222222_2222_4222_8222_000000000002.csv"];
-    for _ in 0..2 {
-        // Called again it does nothing more.
-        writing.writer.commit(&reports).unwrap();
-        assert_eq!(place.names("out"), expected);
-    }
-    assert_eq!(read(json!({"path": place.path("out")})).unwrap().rows, rows(&[&["x"], &["x"]]));
-}
-
-#[test]
-fn another_process_can_commit() {
-    let place = Place::new();
-    place.put("out/f_old", "old");
-    let host = Arc::new(Recorder::default());
-    let mut first = crate::writer::new(&parameter(&place, "truncate"), host.clone()).unwrap();
-    let state = first.prepare(&Run { id: RUN.into(), job: "j".into() }, None).unwrap();
-    let mut second =
-        Writing { writer: crate::writer::new(&parameter(&place, "truncate"), host.clone()).unwrap(), host };
-    second.writer.attach(&state).unwrap();
-    let report = second.write(1, &[]).unwrap();
-    let report: Report = serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
-    first.commit(&[report]).unwrap();
-    assert_eq!(place.names("out").len(), 1);
-}
-
-#[test]
-fn an_aborted_job_leaves_what_was_there_and_nothing_else() {
-    let place = Place::new();
-    place.put("out/f_old", "old");
-    let mut writing = Writing::prepare(&parameter(&place, "truncate")).unwrap();
-    let report = writing.write(1, &[batch_of(&rows(&[&["x"]]), 1)]).unwrap();
-    let mut task = writing.task(2, batch_of(&[], 1).schema()).unwrap();
-    task.write(Batch::measured(batch_of(&rows(&[&["y"]]), 1), Origin::from(1))).unwrap();
-    assert_eq!(place.names("out").len(), 3);
-    task.abort().unwrap();
-    task.abort().unwrap();
-    let dropped = writing.task(3, batch_of(&[], 1).schema()).unwrap();
-    assert_eq!(place.names("out").len(), 3);
-    drop(dropped);
-    assert_eq!(place.names("out").len(), 2);
-    for _ in 0..2 {
-        writing.writer.abort(std::slice::from_ref(&report)).unwrap();
-        assert_eq!(place.names("out"), ["f_old"]);
-    }
-}
-
-#[test]
-fn an_abort_in_the_middle_of_a_commit_takes_the_names_back() {
-    let place = Place::new();
-    place.put("out/f_old", "old");
-    let mut writing = Writing::prepare(&parameter(&place, "truncate")).unwrap();
-    let reports: Vec<Report> = (1..=2).map(|number| writing.write(number, &[]).unwrap()).collect();
-    let lost = reports[1].detail["unfinished"].as_str().unwrap();
-    std::fs::remove_file(place.folder.path().join("out").join(lost)).unwrap();
-    let error = writing.writer.commit(&reports).unwrap_err();
-    assert!(error.message().contains(lost), "{error}");
-    writing.writer.abort(&reports).unwrap();
-    assert_eq!(place.names("out"), ["f_old"]);
-}
-
-#[test]
-fn once_old_files_are_going_the_new_ones_stay() {
-    let place = Place::new();
-    place.put("out/f_old", "old");
-    let mut writing = Writing::prepare(&parameter(&place, "truncate")).unwrap();
-    let report = writing.write(1, &[]).unwrap();
-    // What cannot be removed as a file makes the commit fail after the new file got its name.
-    std::fs::remove_file(place.folder.path().join("out/f_old")).unwrap();
-    std::fs::create_dir(place.folder.path().join("out/f_old")).unwrap();
-    assert!(writing.writer.commit(std::slice::from_ref(&report)).unwrap_err().message().contains("f_old"));
-    writing.writer.abort(&[report]).unwrap();
-    assert_eq!(place.names("out").iter().filter(|name| name.starts_with("f__")).count(), 1);
-}
-
-#[test]
-fn attempts_that_came_to_nothing_are_cleared_away_by_the_commit() {
-    let place = Place::new();
-    let mut writing = Writing::prepare(&parameter(&place, "append")).unwrap();
-    place.put(&format!("out/.transship-{RUN}-44444444-4444-4444-8444-444444444444.tmp"), "half");
-    place.put("out/.transship-55555555-5555-4555-8555-555555555555-x.tmp", "of another run");
-    let report = writing.write(1, &[]).unwrap();
-    writing.writer.commit(&[report]).unwrap();
-    let hidden: Vec<String> = place.names("out").into_iter().filter(|name| name.starts_with('.')).collect();
-    assert_eq!(hidden, [".transship-55555555-5555-4555-8555-555555555555-x.tmp"]);
-}
-
-#[test]
-fn modes_differ_in_what_they_do_with_older_files() {
-    for (mode, stays) in [("append", &["f1", "f2", "g"][..]), ("truncate", &["f2", "g"])] {
-        let place = Place::new();
-        place.put("out/f1", "old");
-        place.put("out/g", "other");
-        std::fs::create_dir(place.folder.path().join("out/f2")).unwrap();
-        let mut writing = Writing::prepare(&parameter(&place, mode)).unwrap();
-        let report = writing.write(1, &[]).unwrap();
-        writing.writer.commit(&[report]).unwrap();
-        let names: Vec<String> = place.names("out").into_iter().filter(|name| !name.starts_with("f__")).collect();
-        assert_eq!(names, stays);
-    }
-    let place = Place::new();
-    assert!(Writing::prepare(&parameter(&place, "nonconflict")).is_ok());
-    place.put("out/f1", "old");
-    let error = Writing::prepare(&parameter(&place, "nonConflict")).err().unwrap();
-    assert!(error.message().contains("out/f1"), "{error}");
-}
-
 #[test]
 fn plans_touch_nothing() {
     let place = Place::new();
-    let writer = crate::writer::new(&parameter(&place, "truncate"), Arc::new(Recorder::default())).unwrap();
+    let writer = crate::writer::new(&committing::parameter(&place, "truncate"), Arc::new(Recorder::default())).unwrap();
     let plan = writer.plan().join("\n");
-    assert!(plan.contains("out/f__<id>.csv") && plan.contains("remove"), "{plan}");
+    assert!(
+        plan.contains("out/f__<id>.csv") && plan.contains("remove the older") && plan.contains("out/f.csv and"),
+        "{plan}"
+    );
     assert!(writer.info().target.ends_with("out/f"));
     assert!(place.names("out").is_empty() && !place.folder.path().join("out").exists());
 }
@@ -287,7 +168,7 @@ fn plans_touch_nothing() {
 fn a_target_that_cannot_be_written_is_an_error_that_names_it() {
     let place = Place::new();
     place.put("out", "a file");
-    let error = Writing::prepare(&parameter(&place, "append")).err().unwrap();
+    let error = Writing::prepare(&committing::parameter(&place, "append")).err().unwrap();
     assert!(error.message().contains("out"), "{error}");
     let error =
         Writing::prepare(&json!({"path": "/proc/nowhere", "fileName": "f", "writeMode": "append"})).err().unwrap();

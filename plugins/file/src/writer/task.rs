@@ -219,6 +219,6 @@ impl WriterTask for FileWriterTask {
     fn abort(&mut self) -> Result<()> {
         // Dropping an unfinished file removes it.
         self.output = None;
-        super::remove(&self.config.directory.join(&self.names.unfinished))
+        super::remove(&self.config.directory.join(&self.names.unfinished)).map(|_| ())
     }
 }
