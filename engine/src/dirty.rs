@@ -12,6 +12,9 @@ use transship_plugin_api::DirtyRecord;
 
 use crate::secrets::Secrets;
 
+/// A value of more bytes is not shown in the summary.
+const SHORT_VALUE: usize = 60;
+
 /// The dirty records of a job.
 pub struct Dirty {
     limit: Option<u64>,
@@ -126,7 +129,9 @@ impl Dirty {
         self.first.get_or_init(|| {
             let position = record.position.map(|position| format!(", {} {position}", place.unit)).unwrap_or_default();
             let column = record.column.map(|column| format!(", column {column}")).unwrap_or_default();
-            format!("{split}{position}{column}: {cause}")
+            let short = record.value.filter(|value| value.len() <= SHORT_VALUE);
+            let value = short.map(|value| format!(", value {value:?}")).unwrap_or_default();
+            format!("{split}{position}{column}{value}: {cause}")
         });
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         if self.limit.is_none_or(|limit| count <= limit) {
@@ -226,6 +231,7 @@ mod tests {
             place: Some(r#"{"file":"a.csv","byte":99}"#),
         };
         dirty.keep(&place(), &record).unwrap();
+        assert_eq!(dirty.first(), Some("a.csv, line 7, column price, value \"1,\\n2\": not a number"));
         let text = std::fs::read_to_string(dirty.file().unwrap()).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
         let line: Value = serde_json::from_str(&text).unwrap();
