@@ -1,7 +1,8 @@
 //! The wish that work ends, passed to everything that works or waits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 type Action = Arc<dyn Fn() + Send + Sync>;
 
@@ -84,8 +85,25 @@ impl Cancel {
         Hook { owner: Arc::downgrade(&self.inner), id }
     }
 
+    /// Lets this much time pass, or less if the wish is made meanwhile.
+    pub fn pause(&self, time: Duration) {
+        let woken = Arc::new((Mutex::new(()), Condvar::new()));
+        let wake = woken.clone();
+        let _hook = self.on_cancel(move || {
+            let _guard = wake.0.lock().unwrap_or_else(PoisonError::into_inner);
+            wake.1.notify_all();
+        });
+        // Counted from the start: a moment far enough in the future may not exist.
+        let start = Instant::now();
+        let mut guard = woken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_cancelled() && start.elapsed() < time {
+            let rest = time.saturating_sub(start.elapsed());
+            guard = woken.1.wait_timeout(guard, rest).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
     fn hooks(&self) -> std::sync::MutexGuard<'_, Vec<(u64, Action)>> {
-        self.inner.hooks.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.inner.hooks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,5 +173,20 @@ mod tests {
         let parent = Cancel::new();
         drop(parent.child());
         assert!(parent.hooks().is_empty());
+    }
+
+    #[test]
+    fn a_pause_ends_with_the_wish_however_long_it_was_meant_to_be() {
+        let cancel = Cancel::new();
+        std::thread::scope(|scope| {
+            let pausing = scope.spawn(|| cancel.pause(Duration::MAX));
+            while cancel.hooks().is_empty() {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            pausing.join().unwrap();
+        });
+        assert!(cancel.hooks().is_empty());
+        Cancel::new().pause(Duration::ZERO);
     }
 }

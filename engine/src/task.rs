@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
@@ -212,7 +212,7 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec) -> TaskReport {
                 );
                 line.dirty.forgive(counts.dirty());
                 report.earlier.push(EarlierAttempt { failure, perf: std::mem::take(&mut report.perf) });
-                pause(&line.cancel, Duration::from_millis(line.plan.retry_pause_millis));
+                line.cancel.pause(Duration::from_millis(line.plan.retry_pause_millis));
                 if line.cancel.is_cancelled() {
                     let given_up = report.earlier.last().map(|earlier| earlier.failure.clone());
                     report.failure = given_up.map(|failure| Failure { kind: Kind::Cancelled, ..failure });
@@ -241,22 +241,6 @@ fn again(line: &Line<'_>, failure: &Failure, commit: Commit, attempts: u32) -> b
 /// Whether another attempt can end differently: not if the job file, the schema or the plugin's abilities are at fault.
 fn can_help(failure: &Failure) -> bool {
     failure.retryable || matches!(failure.kind, Kind::Connect | Kind::Io | Kind::Data | Kind::Internal)
-}
-
-/// Waits, unless the work is cancelled meanwhile.
-fn pause(cancel: &Cancel, time: Duration) {
-    let over = Arc::new((Mutex::new(()), std::sync::Condvar::new()));
-    let wake = over.clone();
-    let _hook = cancel.on_cancel(move || {
-        let _guard = wake.0.lock().unwrap_or_else(PoisonError::into_inner);
-        wake.1.notify_all();
-    });
-    let until = Instant::now() + time;
-    let mut guard = over.0.lock().unwrap_or_else(PoisonError::into_inner);
-    while !cancel.is_cancelled() && Instant::now() < until {
-        let rest = until.saturating_duration_since(Instant::now());
-        guard = over.1.wait_timeout(guard, rest).unwrap_or_else(PoisonError::into_inner).0;
-    }
 }
 
 /// What a person calls a task.

@@ -129,7 +129,7 @@ fn a_signal_ends_the_pause_before_another_attempt() {
     let scratch = Scratch::new();
     let job = faulty(json!({ "fail": { "at": "next", "after": 50, "how": "error:io" } }), json!({}))
         .with("core.container.task.failOver.maxRetryTimes", 5)
-        .with("core.container.task.failOver.retryIntervalInMsec", 600_000);
+        .with("core.container.task.failOver.retryIntervalInMsec", i64::MAX);
     let mut run = start(&scratch, &job);
     run.wait_for_stderr("attempt 1 of 5 failed");
     run.signal(Signal::Terminate);
