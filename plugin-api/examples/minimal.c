@@ -426,7 +426,7 @@ static int32_t new_writer(const ts_plugin *plugin, const char *name, size_t name
 static const char DESCRIPTION[] =
     "{\"name\":\"minimal\",\"version\":\"1.0.0\","
     "\"readers\":[{\"names\":[\"minimalreader\"],\"about\":\"Counts.\",\"parameters\":["
-    "{\"name\":\"records\",\"takes\":\"number\",\"required\":true,\"about\":\"How many records to make.\"}]}],"
+    "{\"name\":\"records\",\"takes\":\"integer\",\"required\":true,\"about\":\"How many records to make.\"}]}],"
     "\"writers\":[{\"names\":[\"minimalwriter\"],\"about\":\"Writes tab-separated lines.\",\"parameters\":["
     "{\"name\":\"path\",\"takes\":\"string\",\"required\":true,\"about\":\"The file to write.\"}]}]}";
 

@@ -551,6 +551,16 @@ typedef struct ts_transformer_table {
  *          the parameters (TS_CONFIG, with the key in the message) and touches neither network nor target. `name` is the
  *          name or alias that the job uses, one of those in the description. `host` is the object's. Null: the plugin has
  *          no such objects.
+ *          Where the job file has an object `common` beside `job`, it is in the parameter object under the key `common`
+ *          (unless a plugin's own parameter has that name). What matters in it is `common.column`: how dates become text
+ *          and text becomes dates, in all columns that say nothing else:
+ *              datetimeFormat, dateFormat, timeFormat: patterns in the letters of Java's SimpleDateFormat. A written one is
+ *                  followed to the letter; else yyyy-MM-dd HH:mm:ss, yyyy-MM-dd and HH:mm:ss, and a fraction where there
+ *                  is one
+ *              extraFormats: more patterns for reading; they replace the default list ["yyyyMMdd"] item by item
+ *              timeZone: "GMT+8", "Asia/Shanghai": by whose clock instants are written. A time stamp that has no zone is
+ *                  never shifted
+ *              encoding: of texts that become bytes, and bytes that become text; else UTF-8
  *
  * description: {"name": "minimal", "version": "1.0.0", "readers": [COMPONENT...], "writers": [...], "transformers": [...]}
  *     name: that of the library, which lies in the file libtransship_NAME.so (or .dylib, or transship_NAME.dll)
@@ -560,9 +570,18 @@ typedef struct ts_transformer_table {
  *         names: its name in job files, then its aliases
  *         about: what it does, in one sentence; may be left out
  *         parameters: what it knows; the engine warns of others; may be left out
- *     PARAMETER: {"name": "records", "takes": "number", "required": true, "default": "", "about": "How many."}
+ *     PARAMETER: {"name": "records", "takes": "integer", "required": true, "default": "", "about": "How many."}
  *         name: its key; of an object inside, with the path: "connection[].jdbcUrl"
- *         takes: "string", "number", "boolean", "list of strings"..., for people
+ *         takes: what a value may be, for people and for the engine's check of job files: one of the words below, or several
+ *             with a comma or "or" between. Of other words the engine knows no meaning, and any value passes.
+ *             string: numbers and booleans pass too
+ *             number, integer, boolean: strings that hold one pass too
+ *             object
+ *             list of strings, list of objects, list of numbers...: one item stands for a list of one
+ *             list: of anything
+ *             any: anything
+ *             "csv", 2, true, ["*"]: this very value, as JSON; strings match in any case
+ *         required: a job without it is refused, or one where it is null or blank; of a key inside: the object needs it
  *         required, default, about: may be left out
  */
 typedef struct ts_plugin {

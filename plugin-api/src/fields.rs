@@ -12,6 +12,10 @@ pub const NUMBER: &str = "transship.number";
 /// The metadata key under which a text column names the type that it has at its source, where Arrow has no such type.
 pub const SOURCE_TYPE_KEY: &str = "transship.source_type";
 
+/// The metadata key (its value is `true`) of a column of dates or timestamps whose extreme values stand for minus infinity and
+/// infinity: the least and the greatest number of its Arrow type.
+pub const INFINITY_KEY: &str = "transship.infinity";
+
 /// A nullable field of numbers kept as text.
 pub fn number_field(name: impl Into<String>) -> Field {
     let metadata = HashMap::from([(EXTENSION_TYPE_NAME_KEY.to_string(), NUMBER.to_string())]);

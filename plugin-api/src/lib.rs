@@ -10,6 +10,7 @@
 pub mod batch;
 pub mod dates;
 mod digits;
+pub mod encoding;
 pub mod error;
 pub mod ffi;
 pub mod fields;
@@ -23,7 +24,8 @@ pub mod transformer;
 pub mod writer;
 
 pub use batch::{Batch, Origin};
-pub use dates::DatePattern;
+pub use dates::{ColumnFormats, DatePattern};
+pub use encoding::Encoding;
 pub use error::{Error, Kind, Result};
 pub use host::{DirtyRecord, Host, HostRef};
 pub use params::Params;

@@ -1,9 +1,11 @@
 //! Reads a plugin's `parameter` object: typed values out, and errors that name the path of the bad one.
 //!
-//! Numbers and booleans may be written as strings, as DataX takes them. A key that is absent, `null` or (for numbers and
-//! booleans) `""` is not there. Unknown keys are the engine's business: it warns about those that the plugin's
+//! Numbers and booleans may be written as strings, as DataX takes them, and by its rules: `"3"` and `"+3"` are whole numbers,
+//! `" 3"` and `3.0` are none. A key that is absent, `null` or (for numbers and booleans) blank is not there; where blank must
+//! not pass for absent, [`Params::is_blank`] tells them apart. Unknown keys are the engine's business: it warns about those that the plugin's
 //! [`Parameter`](crate::plugin::Parameter) table doesn't list.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -80,54 +82,57 @@ impl<'a> Params<'a> {
         match words.iter().find(|(word, _)| word.eq_ignore_ascii_case(text.trim())) {
             Some((_, meaning)) => Ok(Some(*meaning)),
             None => {
-                let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-                Err(self.error(key, format_args!("is \"{text}\", but must be {}", known.join(" or "))))
+                let known = one_of(words.iter().map(|(word, _)| *word));
+                Err(self.error(key, format_args!("is \"{text}\", but must be {known}")))
             }
         }
+    }
+
+    /// Whether the value is a text of nothing but white space, which typed methods take for absent.
+    pub fn is_blank(&self, key: &str) -> bool {
+        self.value(key).is_some_and(is_blank)
     }
 
     /// A whole number from 0 on.
     pub fn whole(&self, key: &str) -> Result<Option<u64>> {
-        let problem =
-            |value: &Value| self.error(key, format_args!("must be a whole number from 0 on, not {}", describe(value)));
-        match self.value(key) {
-            None => Ok(None),
-            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
-            Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| problem(value)),
-            Some(value) => match value
-                .as_u64()
-                .or_else(|| value.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64))
-            {
-                Some(number) => Ok(Some(number)),
-                None => Err(problem(value)),
-            },
-        }
+        self.whole_number(key, "a whole number from 0 on")
     }
 
     /// A whole number that may be negative, as DataX's `-1` for "no limit".
     pub fn integer(&self, key: &str) -> Result<Option<i64>> {
-        let problem = |value: &Value| self.error(key, format_args!("must be a whole number, not {}", describe(value)));
-        match self.value(key) {
-            None => Ok(None),
-            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
-            Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| problem(value)),
-            Some(value) => {
-                match value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)) {
-                    Some(number) => Ok(Some(number)),
-                    None => Err(problem(value)),
-                }
-            }
-        }
+        self.whole_number(key, "a whole number")
     }
 
-    /// A number.
+    /// A whole number by its text, as Java's `Integer.parseInt` and its kin read it: digits with or without a sign, and
+    /// nothing else.
+    fn whole_number<T: TryFrom<i128>>(&self, key: &str, what: &str) -> Result<Option<T>> {
+        let value = match self.value(key) {
+            Some(value) if !is_blank(value) => value,
+            _ => return Ok(None),
+        };
+        let number = scalar_text(value).and_then(|text| text.parse::<i128>().ok());
+        let problem = match number.map(|number| (T::try_from(number), number)) {
+            Some((Ok(number), _)) => return Ok(Some(number)),
+            Some((Err(_), 0..)) => format!("must be {what}, and {} is too large", describe(value)),
+            _ => {
+                let advice = whole_meant(value).map_or(String::new(), |meant| format!(" (write {meant})"));
+                format!("must be {what}, not {}{advice}", describe(value))
+            }
+        };
+        Err(self.error(key, problem))
+    }
+
+    /// A number. Blanks around one in a string are passed over, as Java does.
     pub fn number(&self, key: &str) -> Result<Option<f64>> {
-        let problem = |value: &Value| self.error(key, format_args!("must be a number, not {}", describe(value)));
         match self.value(key) {
-            None => Ok(None),
-            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
-            Some(value @ Value::String(text)) => text.trim().parse().map(Some).map_err(|_| problem(value)),
-            Some(value) => value.as_f64().map(Some).ok_or_else(|| problem(value)),
+            Some(value) if !is_blank(value) => {
+                let number = scalar_text(value).and_then(|text| text.trim().parse().ok());
+                let number = number.filter(|number: &f64| number.is_finite());
+                number
+                    .map(Some)
+                    .ok_or_else(|| self.error(key, format_args!("must be a number, not {}", describe(value))))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -136,10 +141,18 @@ impl<'a> Params<'a> {
         match self.value(key) {
             None => Ok(None),
             Some(Value::Bool(truth)) => Ok(Some(*truth)),
-            Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
-            Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("true") => Ok(Some(true)),
-            Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("false") => Ok(Some(false)),
-            Some(other) => Err(self.error(key, format_args!("must be true or false, not {}", describe(other)))),
+            Some(value) if is_blank(value) => Ok(None),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
+            Some(other) => {
+                let meant = scalar_text(other).and_then(|text| match text.trim().to_ascii_lowercase().as_str() {
+                    "true" | "1" | "yes" | "y" | "on" => Some("true"),
+                    "false" | "0" | "no" | "n" | "off" => Some("false"),
+                    _ => None,
+                });
+                let advice = meant.map_or(String::new(), |meant| format!(" (write {meant})"));
+                Err(self.error(key, format_args!("must be true or false, not {}{advice}", describe(other))))
+            }
         }
     }
 
@@ -179,9 +192,31 @@ impl<'a> Params<'a> {
                 .enumerate()
                 .map(|(index, item)| Params::new(item, format!("{}[{index}]", self.path(key))))
                 .collect(),
-            Some(single) => Ok(vec![Params::new(single, self.path(key))?]),
+            Some(single @ Value::Object(_)) => Ok(vec![Params::new(single, self.path(key))?]),
+            Some(other) => Err(self.error(key, format_args!("must be a list of objects, not {}", describe(other)))),
         }
     }
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+/// The text of a string, or a number as it is written.
+fn scalar_text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number.to_string())),
+        _ => None,
+    }
+}
+
+/// The whole number that was meant by `" 3"`, `3.0` or `1e3`.
+fn whole_meant(value: &Value) -> Option<i64> {
+    const EXACT: f64 = (1u64 << 53) as f64;
+    let text = scalar_text(value)?;
+    let number: f64 = text.trim().parse().ok().filter(|_| text.parse::<i128>().is_err())?;
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }
 
 /// The known name that a misspelt one was probably meant to be, for "did you mean". Of paths like `column[].type` only the last
@@ -197,6 +232,13 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, known)| known)
 }
 
+/// Words in quotes, for "must be": `"a", "b" or "c"`.
+pub fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let mut words: Vec<String> = words.into_iter().map(|word| format!("\"{word}\"")).collect();
+    let last = words.pop().unwrap_or_default();
+    if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) }
+}
+
 /// What kind of JSON a value is, in words; a short scalar is shown. Only call it for values that are no secret.
 pub fn describe(value: &Value) -> String {
     match value {
@@ -209,3 +251,6 @@ pub fn describe(value: &Value) -> String {
         Value::Object(_) => "an object".into(),
     }
 }
+
+#[cfg(test)]
+mod tests;

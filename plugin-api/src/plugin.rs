@@ -130,14 +130,28 @@ impl Component {
     }
 }
 
-/// A parameter, for `transship plugins NAME` and for "did you mean".
+/// A parameter: for `transship plugins NAME`, for "did you mean", for what editors complete, and for the check of a job file
+/// before the plugin sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
     /// Its key; of an object inside, with the path: `connection[].jdbcUrl`, `csvReaderConfig.escapeMode`.
     pub name: Cow<'static, str>,
-    /// What it takes: `string`, `number`, `boolean`, `list of strings`, …
+    /// What it takes, in words that both a person and the engine read: one of these, or several with a comma or `or` between
+    /// (`string or list of strings`).
+    ///
+    /// | word | what [`Params`](crate::Params) has for it |
+    /// | --- | --- |
+    /// | `string` | `text`: numbers and booleans pass too |
+    /// | `number`, `integer`, `boolean` | `number`, `integer` or `whole`, `truth`: texts of them pass too |
+    /// | `object` | `object` |
+    /// | `list of strings`, `list of objects`, … | `texts`, `objects`: one item stands for a list of one |
+    /// | `list` | a list of anything |
+    /// | `any` | `value`: anything |
+    /// | `"csv"`, `2`, `["*"]` | this very value; `choice`: words match in any case |
+    ///
+    /// Of other words the engine knows no meaning: people read them, and any value passes.
     pub takes: Cow<'static, str>,
-    /// Whether a job without it is refused.
+    /// Whether a job without it is refused, or one in which it is blank. Of a key inside an object: whether the object needs it.
     #[serde(default)]
     pub required: bool,
     /// What holds when it is absent.

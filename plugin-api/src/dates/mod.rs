@@ -1,15 +1,21 @@
 //! Calendar dates and times of day: between counts since 1970-01-01 and years, months, days; as ISO 8601 text; and by
 //! patterns like `yyyy-MM-dd HH:mm:ss` ([`DatePattern`]). The calendar is the Gregorian one, extended to all years.
-//! Not here: time zones by name. A count is a local time or a UTC instant, as its column says.
+//! and as a job file's `common.column` says ([`ColumnFormats`]). A count is a local time or a UTC instant, as its column says.
 
+mod formats;
 mod iso;
 mod moment;
 mod pattern;
 #[cfg(test)]
 mod tests;
+mod usual;
+mod zone;
 
+pub use formats::ColumnFormats;
 pub use iso::{write_date, write_duration, write_interval, write_time, write_timestamp};
 pub use pattern::DatePattern;
+pub use usual::{Cause, parse_date, parse_date_by};
+pub use zone::Zone;
 
 /// Microseconds in a second.
 pub const MICROS_PER_SECOND: i64 = 1_000_000;

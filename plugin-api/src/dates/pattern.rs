@@ -2,8 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::iso::Clock;
 use super::moment::{MONTHS, Moment, WEEKDAYS, take_number};
-use super::{MICROS_PER_DAY, MICROS_PER_SECOND, civil_from_days, days_from_civil, weekday};
+use super::{civil_from_days, days_from_civil, weekday};
 use crate::digits::{push_digits, push_signed};
 use crate::error::{Error, Result};
 
@@ -203,10 +204,13 @@ impl DatePattern {
 
     /// Appends a moment, given in microseconds since 1970-01-01. A zone is written as UTC. A fraction is cut, not rounded.
     pub fn format_into(&self, micros: i64, out: &mut String) {
-        let days = micros.div_euclid(MICROS_PER_DAY);
-        let micros = micros.rem_euclid(MICROS_PER_DAY);
+        self.format_clock_into(Clock::of_micros(micros), 0, out);
+    }
+
+    /// Appends what a clock shows that is so many seconds ahead of UTC.
+    pub(super) fn format_clock_into(&self, clock: Clock, offset: i32, out: &mut String) {
+        let Clock { days, seconds, nanos } = clock;
         let (year, month, day) = civil_from_days(days);
-        let seconds = (micros / MICROS_PER_SECOND) as u32;
         let hour = seconds / 3_600;
         for piece in &self.pieces {
             let (field, width) = match piece {
@@ -232,7 +236,8 @@ impl DatePattern {
                 Field::Minute => seconds / 60 % 60,
                 Field::Second => seconds % 60,
                 _ => {
-                    push_words(out, field, width, month, days, hour, (micros % MICROS_PER_SECOND) as u32);
+                    let words = Words { width, month, days, hour, nanos, offset };
+                    words.push(out, field);
                     continue;
                 }
             };
@@ -281,19 +286,51 @@ fn mark_abutting(pieces: &mut [Piece]) {
     }
 }
 
-fn push_words(out: &mut String, field: Field, width: usize, month: u32, days: i64, hour: u32, micros: u32) {
-    let name = |full: &'static str| if width >= 4 { full } else { &full[..3] };
-    match field {
-        Field::MonthName => out.push_str(name(MONTHS[month as usize - 1])),
-        Field::Weekday => out.push_str(name(WEEKDAYS[weekday(days)])),
-        Field::HalfDay => out.push_str(if hour < 12 { "AM" } else { "PM" }),
-        Field::Fraction => {
-            let length = out.len() + width;
-            push_digits(out, micros as u64 * 1_000, 9);
-            out.truncate(length);
+/// What fields that are no plain numbers are written from.
+struct Words {
+    width: usize,
+    month: u32,
+    days: i64,
+    hour: u32,
+    nanos: u32,
+    offset: i32,
+}
+
+impl Words {
+    /// It is kept out of the loop over fields, which is faster without it.
+    #[inline(never)]
+    fn push(&self, out: &mut String, field: Field) {
+        let name = |full: &'static str| if self.width >= 4 { full } else { &full[..3] };
+        match field {
+            Field::MonthName => out.push_str(name(MONTHS[self.month as usize - 1])),
+            Field::Weekday => out.push_str(name(WEEKDAYS[weekday(self.days)])),
+            Field::HalfDay => out.push_str(if self.hour < 12 { "AM" } else { "PM" }),
+            Field::Fraction => {
+                let length = out.len() + self.width;
+                push_digits(out, self.nanos as u64, 9);
+                out.truncate(length);
+            }
+            Field::Offset => push_offset(out, self.offset, false, true),
+            Field::IsoOffset if self.offset == 0 => out.push('Z'),
+            Field::IsoOffset => push_offset(out, self.offset, self.width == 3, self.width > 1),
+            _ if self.offset == 0 => out.push_str("UTC"),
+            _ => {
+                out.push_str("GMT");
+                push_offset(out, self.offset, true, true);
+            }
         }
-        Field::Offset => out.push_str("+0000"),
-        Field::IsoOffset => out.push('Z'),
-        _ => out.push_str("UTC"),
+    }
+}
+
+/// Appends how far a zone is ahead of UTC: `+0800`, `+08:00`, `+08` (where minutes may be left out and there are none).
+pub(super) fn push_offset(out: &mut String, seconds: i32, colon: bool, minutes: bool) {
+    out.push(if seconds < 0 { '-' } else { '+' });
+    let whole = seconds.unsigned_abs() / 60;
+    push_digits(out, (whole / 60) as u64, 2);
+    if minutes || !whole.is_multiple_of(60) {
+        if colon {
+            out.push(':');
+        }
+        push_digits(out, (whole % 60) as u64, 2);
     }
 }

@@ -6,6 +6,8 @@
 mod build;
 mod cells;
 mod clock;
+mod dated;
+mod float;
 mod json;
 mod read;
 #[cfg(test)]
@@ -16,6 +18,7 @@ mod value;
 use arrow_array::{Array, RecordBatch};
 
 pub use build::RowBuilder;
+pub use float::write_plain_float;
 pub use read::{Column, Row, Rows};
 pub use value::{Cell, Value};
 

@@ -16,7 +16,7 @@ use crate::csv::{Field, Problem, Records, Run};
 use crate::dirt::{Broken, Dirt};
 use crate::encoding::Encoding;
 use crate::layout::Layout;
-use crate::types::{Cause, ColumnType, is_number, parse_boolean, parse_date, parse_date_by, parse_long};
+use crate::types::{Cause, ColumnType, is_number, parse_boolean, parse_long};
 
 /// The columns of the batch that is being filled.
 pub(crate) struct Columns {
@@ -232,8 +232,7 @@ impl Columns {
                 ColumnType::Long => convert(&parse_long),
                 ColumnType::Double => convert(&|text| is_number(text).map(|()| 0)),
                 ColumnType::Boolean => convert(&|text| parse_boolean(text).map(i64::from)),
-                ColumnType::Date(None) => convert(&parse_date),
-                ColumnType::Date(Some(pattern)) => convert(&|text| parse_date_by(pattern, text)),
+                ColumnType::Date(dates) => convert(&|text| dates.parse(text)),
             }
         }
     }

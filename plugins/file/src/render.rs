@@ -3,17 +3,14 @@
 //! Not here: what stands between the texts (`format`), text to values (`types`).
 
 mod base64;
-mod float;
 
 use std::borrow::Cow;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::TimestampNanosecondType;
 use arrow_array::{Array, StringArray};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, TimeUnit};
-use transship_plugin_api::dates::{self, MICROS_PER_DAY};
-use transship_plugin_api::row::{Cell, Column, Value};
+use arrow_schema::DataType;
+use transship_plugin_api::dates::Zone;
+use transship_plugin_api::row::{Column, Value, write_plain_float};
 use transship_plugin_api::{Error, Result};
 
 use crate::config::TextRules;
@@ -82,8 +79,8 @@ struct Rendering {
 impl Rendering {
     fn all(&mut self, array: &dyn Array, rules: &TextRules) -> Result<()> {
         let zone = match array.data_type() {
-            DataType::Timestamp(_, Some(zone)) => Offset::of(zone),
-            _ => Offset::UTC,
+            DataType::Timestamp(_, Some(zone)) => rules.formats.zone_of(zone),
+            _ => Zone::UTC,
         };
         let column = Column::new(array);
         for row in 0..array.len() {
@@ -98,94 +95,25 @@ impl Rendering {
         Ok(())
     }
 
-    fn one(&mut self, value: Value<'_>, row: usize, rules: &TextRules, zone: &Offset) {
+    fn one(&mut self, value: Value<'_>, row: usize, rules: &TextRules, zone: &Zone) {
         match value {
             Value::Int(number) => self.text.push_str(itoa::Buffer::new().format(number)),
             Value::UInt(number) => self.text.push_str(itoa::Buffer::new().format(number)),
-            Value::Float32(number) => float::write(number, f64::from(number), &mut self.text),
-            Value::Float64(number) => float::write(number, number, &mut self.text),
-            Value::Date(days) => match &rules.date {
-                Some(pattern) => pattern.format_into(i64::from(days) * MICROS_PER_DAY, &mut self.text),
-                None => dates::write_date(&mut self.text, i64::from(days)),
-            },
-            Value::Timestamp(micros) => self.timestamp(micros, rules),
-            Value::Instant(micros) => match &rules.date {
-                Some(pattern) if pattern.has_zone() => pattern.format_into(micros, &mut self.text),
-                _ => {
-                    self.timestamp(micros.saturating_add(zone.micros), rules);
-                    if rules.date.is_none() {
-                        self.text.push_str(&zone.text);
-                    }
-                }
-            },
+            Value::Float32(number) => write_plain_float(&mut self.text, number, f64::from(number)),
+            Value::Float64(number) => write_plain_float(&mut self.text, number, number),
             Value::Bytes(bytes) if rules.base64 => base64::write(bytes, &mut self.text),
-            Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => self.text.push_str(text),
-                Err(_) => self.unwritable.push((row, "has bytes that are no text; set byteEncoding to base64")),
+            Value::Bytes(bytes) => match rules.formats.encoding().decode(bytes) {
+                Some(text) => self.text.push_str(&text),
+                None => self.unwritable.push((row, NO_TEXT)),
             },
-            // A moment that is finer than a microsecond among them.
-            Value::Other(cell) if matches!(cell.array.data_type(), DataType::Timestamp(TimeUnit::Nanosecond, _)) => {
-                self.fine_timestamp(cell, rules);
-            }
+            other if other.write_dated(&rules.formats, zone, &mut self.text) => {}
             other => other.write_text(&mut self.text),
         }
     }
-
-    fn timestamp(&mut self, micros: i64, rules: &TextRules) {
-        match &rules.date {
-            Some(pattern) => pattern.format_into(micros, &mut self.text),
-            None => {
-                dates::write_date(&mut self.text, micros.div_euclid(MICROS_PER_DAY));
-                self.text.push(' ');
-                dates::write_time(&mut self.text, i128::from(micros.rem_euclid(MICROS_PER_DAY)) * 1_000);
-            }
-        }
-    }
-
-    /// A pattern cuts what is finer than a microsecond; without one everything is written.
-    fn fine_timestamp(&mut self, cell: Cell<'_>, rules: &TextRules) {
-        let nanos = cell.array.as_primitive::<TimestampNanosecondType>().value(cell.row);
-        if rules.date.is_some() {
-            return self.timestamp(nanos.div_euclid(1_000), rules);
-        }
-        let nanos = i128::from(nanos);
-        let day = i128::from(MICROS_PER_DAY) * 1_000;
-        dates::write_date(&mut self.text, nanos.div_euclid(day) as i64);
-        self.text.push(' ');
-        dates::write_time(&mut self.text, nanos.rem_euclid(day));
-        if let DataType::Timestamp(_, Some(_)) = cell.array.data_type() {
-            self.text.push_str(Offset::UTC_TEXT);
-        }
-    }
 }
 
-/// How far the clocks of a column are ahead of UTC.
-struct Offset {
-    micros: i64,
-    text: Cow<'static, str>,
-}
-
-impl Offset {
-    const UTC_TEXT: &'static str = "+00:00";
-    const UTC: Offset = Offset { micros: 0, text: Cow::Borrowed(Offset::UTC_TEXT) };
-
-    /// That of a zone written as `+08:00`; instants of zones with a name are written in UTC, which needs no table of
-    /// zones.
-    fn of(zone: &str) -> Offset {
-        Offset::fixed(zone).unwrap_or(Offset::UTC)
-    }
-
-    fn fixed(zone: &str) -> Option<Offset> {
-        let (sign, rest) = match zone.as_bytes().first()? {
-            b'+' => (1, &zone[1..]),
-            b'-' => (-1, &zone[1..]),
-            _ => return None,
-        };
-        let (hours, minutes) = rest.split_once(':')?;
-        let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
-        Some(Offset { micros: sign * minutes * 60 * dates::MICROS_PER_SECOND, text: zone.to_owned().into() })
-    }
-}
+const NO_TEXT: &str = "has bytes that are no text in the encoding that common.column.encoding names, or else UTF-8; \
+                       set byteEncoding to base64";
 
 #[cfg(test)]
 mod tests;

@@ -2,16 +2,16 @@
 //! error with a cause, never a zero or NULL.
 //! Not here: values to text (`render`), building columns (`columns`).
 
-mod date;
 mod number;
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, TimeUnit};
-use transship_plugin_api::DatePattern;
+pub(crate) use transship_plugin_api::dates::Cause;
+use transship_plugin_api::dates::parse_date_by;
 use transship_plugin_api::fields::number_field;
+use transship_plugin_api::{ColumnFormats, DatePattern};
 
-pub(crate) use self::date::{parse_date, parse_date_by};
 pub(crate) use self::number::{is_number, parse_long};
 
 /// The type of a column, by DataX's names.
@@ -25,27 +25,48 @@ pub(crate) enum ColumnType {
     Double,
     /// `boolean`: `true` or `false`, in any case.
     Boolean,
-    /// `date`: a date with or without time, in the usual forms or as this pattern says.
-    Date(Option<DatePattern>),
+    /// `date`: a date with or without time.
+    Date(Dates),
 }
 
-/// Why a text is no value of a type: continues the sentence "the value …".
-pub(crate) type Cause = Cow<'static, str>;
+/// How the dates of a column are written.
+#[derive(Debug, Clone)]
+pub(crate) enum Dates {
+    /// As the column's own format says.
+    By(DatePattern),
+    /// As the job's formats say, or in the usual forms.
+    Usual(Arc<ColumnFormats>),
+}
+
+impl Dates {
+    /// The date that a text is, in microseconds since 1970-01-01 00:00:00 (UTC, where the column's format has a zone).
+    pub(crate) fn parse(&self, text: &[u8]) -> Result<i64, Cause> {
+        match self {
+            Dates::By(pattern) => parse_date_by(pattern, text),
+            Dates::Usual(formats) => formats.parse_moment(text),
+        }
+    }
+}
 
 /// The words for types in a job file.
 pub(crate) const TYPE_NAMES: &[&str] = &["string", "long", "double", "boolean", "date"];
 
 impl ColumnType {
-    /// The type with this name, in any case; dates get their pattern later.
-    pub(crate) fn from_name(name: &str) -> Option<ColumnType> {
+    /// The type with this name, in any case, and these dates.
+    pub(crate) fn from_name(name: &str, dates: Dates) -> Option<ColumnType> {
         Some(match name.trim().to_ascii_lowercase().as_str() {
             "string" => ColumnType::Text,
             "long" => ColumnType::Long,
             "double" => ColumnType::Double,
             "boolean" => ColumnType::Boolean,
-            "date" => ColumnType::Date(None),
+            "date" => ColumnType::Date(dates),
             _ => return None,
         })
+    }
+
+    /// Whether this name is that of the type whose columns may have a format.
+    pub(crate) fn is_date(name: &str) -> bool {
+        name.trim().eq_ignore_ascii_case("date")
     }
 
     /// Whether a text is a value of this type.
@@ -55,8 +76,7 @@ impl ColumnType {
             ColumnType::Long => parse_long(text).map(|_| ()),
             ColumnType::Double => is_number(text),
             ColumnType::Boolean => parse_boolean(text).map(|_| ()),
-            ColumnType::Date(None) => parse_date(text).map(|_| ()),
-            ColumnType::Date(Some(pattern)) => parse_date_by(pattern, text).map(|_| ()),
+            ColumnType::Date(dates) => dates.parse(text).map(|_| ()),
         }
     }
 
@@ -67,10 +87,10 @@ impl ColumnType {
             ColumnType::Text => DataType::Utf8,
             ColumnType::Long => DataType::Int64,
             ColumnType::Boolean => DataType::Boolean,
-            ColumnType::Date(pattern) => {
-                let zone = pattern.as_ref().filter(|pattern| pattern.has_zone()).map(|_| "UTC".into());
-                DataType::Timestamp(TimeUnit::Microsecond, zone)
+            ColumnType::Date(Dates::By(pattern)) if pattern.has_zone() => {
+                DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
             }
+            ColumnType::Date(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
         };
         Field::new(name, data_type, true)
     }

@@ -21,7 +21,7 @@ use crate::connection::{Access, Database, Stop, words};
 use crate::table::{self, Table};
 use crate::types::Target;
 use insert::Insert;
-use store::Place;
+use store::{Dates, Place};
 use task::SqliteWriterTask;
 
 /// Makes a writer from its parameters.
@@ -219,12 +219,16 @@ impl SqliteWriter {
 
     fn places(&self, insert: &Insert, schema: &Schema) -> Vec<Place> {
         let columns = insert.columns.iter().zip(schema.fields());
-        let places = columns.map(|(column, field)| Place {
-            name: column.name.clone(),
-            declared: column.declared.clone(),
-            target: Target::declared(&column.declared, insert.strict),
-            numbers: is_number(field),
-            empty_as_null: self.config.empty_as_null,
+        let places = columns.map(|(column, field)| {
+            let target = Target::declared(&column.declared, insert.strict);
+            Place {
+                name: column.name.clone(),
+                declared: column.declared.clone(),
+                target,
+                numbers: is_number(field),
+                empty_as_null: self.config.empty_as_null,
+                dates: Dates::of(&self.config.formats, field, &column.declared, target),
+            }
         });
         places.collect()
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use transship_plugin_api::{DatePattern, Error, Params, Result};
+use transship_plugin_api::{ColumnFormats, DatePattern, Encoding, Error, Params, Result};
 
 use crate::types::{Constant, TYPES, Type};
 
@@ -80,7 +80,8 @@ impl ReaderConfig {
             return Err(params
                 .error("column", "is required: a list of columns like {\"type\": \"LONG\", \"random\": \"1,100\"}"));
         }
-        let columns = columns.iter().enumerate().map(|(index, column)| ColumnConfig::parse(column, index));
+        let encoding = ColumnFormats::read(&params)?.encoding();
+        let columns = columns.iter().enumerate().map(|(index, column)| ColumnConfig::parse(column, index, encoding));
         let columns = columns.collect::<Result<_>>()?;
         let records = match params.whole("sliceRecordCount")? {
             None => return Err(params.error("sliceRecordCount", "is required: how many records each task makes")),
@@ -100,7 +101,7 @@ fn rate(params: &Params<'_>) -> Result<Option<f64>> {
 }
 
 impl ColumnConfig {
-    fn parse(params: &Params<'_>, index: usize) -> Result<ColumnConfig> {
+    fn parse(params: &Params<'_>, index: usize, encoding: Encoding) -> Result<ColumnConfig> {
         let name = present(params, "name")?.unwrap_or_else(|| format!("col{index}"));
         let r#type = match present(params, "type")? {
             None => Type::String,
@@ -109,7 +110,7 @@ impl ColumnConfig {
         let format = present(params, "dateFormat")?.unwrap_or_else(|| DATE_FORMAT.into());
         let pattern = DatePattern::parse(&format)
             .map_err(|error| params.error("dateFormat", format_args!("is wrong: {error}")))?;
-        let source = Source::parse(params, r#type, &pattern)?;
+        let source = Source::parse(params, r#type, &pattern, encoding)?;
         Ok(ColumnConfig { name, source })
     }
 }
@@ -120,7 +121,7 @@ fn present(params: &Params<'_>, key: &str) -> Result<Option<String>> {
 }
 
 impl Source {
-    fn parse(params: &Params<'_>, r#type: Type, pattern: &DatePattern) -> Result<Source> {
+    fn parse(params: &Params<'_>, r#type: Type, pattern: &DatePattern, encoding: Encoding) -> Result<Source> {
         let value = present(params, "value")?;
         let random = present(params, "random")?;
         let sequence = present(params, "sequence")?;
@@ -129,7 +130,7 @@ impl Source {
             log::warn!("{} is used; what else says where the column's values come from is not", params.path(used));
         }
         match (value, random, sequence) {
-            (Some(text), _, _) => Constant::parse(&text, r#type, pattern)
+            (Some(text), _, _) => Constant::parse(&text, r#type, pattern, encoding)
                 .map(Source::Constant)
                 .map_err(|problem| params.error("value", problem)),
             (None, Some(text), _) => {
@@ -200,6 +201,8 @@ impl Source {
 pub(crate) struct WriterConfig {
     pub(crate) sink: Sink,
     pub(crate) delimiter: String,
+    /// How dates and bytes become text.
+    pub(crate) formats: ColumnFormats,
     /// Sleep once a task has written so many records, and how many seconds.
     pub(crate) sleep: Option<(u64, u64)>,
 }
@@ -236,7 +239,7 @@ impl WriterConfig {
         }
         let delimiter = params.text("fieldDelimiter")?.unwrap_or_else(|| "\t".into());
         let sleep = sleep(&params, matches!(sink, Sink::File(_)))?;
-        Ok(WriterConfig { sink, delimiter, sleep })
+        Ok(WriterConfig { sink, delimiter, formats: ColumnFormats::read(&params)?, sleep })
     }
 }
 

@@ -16,16 +16,18 @@ mod writer;
 
 use transship_plugin_api::{Parameter, Plugin, export_plugin};
 
+const TYPES: &str = r#""STRING", "LONG", "BOOL", "DOUBLE", "DATE", "BYTES", "INT" or "BOOLEAN""#;
+
 const READER: &[Parameter] = &[
     Parameter::required("column", "list of objects", "the columns, each with value, random or sequence"),
-    Parameter::required("sliceRecordCount", "number", "how many records each task makes"),
+    Parameter::required("sliceRecordCount", "integer", "how many records each task makes"),
     Parameter::optional("column[].name", "string", "col0, col1…", "the column's name"),
-    Parameter::optional("column[].type", "string", "STRING", "STRING, LONG, BOOL, DOUBLE, DATE or BYTES"),
-    Parameter::optional("column[].value", "any scalar", "", "the value of every record"),
+    Parameter::optional("column[].type", TYPES, "STRING", "the type of its values"),
+    Parameter::optional("column[].value", "string, number or boolean", "", "the value of every record"),
     Parameter::optional("column[].random", "string", "", "\"a,b\": random values, or lengths of texts, from a to b"),
     Parameter::optional("column[].sequence", "string", "", "\"start,step\": numbers that no two records share"),
     Parameter::optional("column[].dateFormat", "string", config::DATE_FORMAT, "the form of dates in value and random"),
-    Parameter::optional("seed", "number", "another in every run", "the same seed makes the same random values"),
+    Parameter::optional("seed", "integer", "another in every run", "the same seed makes the same random values"),
     Parameter::optional("rate", "number", "as fast as possible", "records a second of each task"),
 ];
 
@@ -36,11 +38,11 @@ const WRITER: &[Parameter] = &[
     Parameter::optional("fileName", "string", "", "the name of that file"),
     Parameter::optional(
         "recordNumBeforeSleep",
-        "number",
+        "integer",
         "0",
         "each task sleeps once after so many records; files only",
     ),
-    Parameter::optional("sleepTime", "number", "0", "how many seconds it sleeps"),
+    Parameter::optional("sleepTime", "integer", "0", "how many seconds it sleeps"),
     Parameter::optional("encoding", "string", "UTF-8", "ignored: output is UTF-8"),
 ];
 

@@ -1,96 +1,72 @@
 //! Records as lines of text, as DataX prints them.
 
-use std::fmt::Write as _;
+use std::ops::Range;
 
-use transship_plugin_api::row::{Row, Value};
-use transship_plugin_api::{DatePattern, Result};
+use arrow_schema::{DataType, Schema};
+use transship_plugin_api::dates::Zone;
+use transship_plugin_api::row::{Row, Rows, Value, write_plain_float};
+use transship_plugin_api::{Batch, ColumnFormats, Host, Result};
 
-use crate::config::DATE_FORMAT;
-
-/// Writes records as lines: values with a delimiter between them.
+/// Writes records as lines: values with a delimiter between them, dates and bytes as the job's formats say.
 #[derive(Debug, Clone)]
 pub(crate) struct Lines {
     delimiter: String,
-    datetime: DatePattern,
-    date: DatePattern,
-    time: DatePattern,
+    formats: ColumnFormats,
 }
 
 impl Lines {
-    pub(crate) fn new(delimiter: &str) -> Result<Lines> {
-        Ok(Lines {
-            delimiter: delimiter.into(),
-            datetime: DatePattern::parse(DATE_FORMAT)?,
-            date: DatePattern::parse("yyyy-MM-dd")?,
-            time: DatePattern::parse("HH:mm:ss")?,
-        })
+    pub(crate) fn new(delimiter: &str, formats: ColumnFormats) -> Lines {
+        Lines { delimiter: delimiter.into(), formats }
     }
 
-    /// Appends a record and the end of its line.
-    pub(crate) fn push(&self, row: Row<'_, '_>, out: &mut String) {
-        for (index, value) in row.values().enumerate() {
-            if index > 0 {
+    /// Appends these records of a batch, each with the end of its line; those that have no text are dirty. How many it wrote.
+    pub(crate) fn push(&self, batch: &mut Batch, rows: Range<usize>, host: &dyn Host, out: &mut String) -> Result<u64> {
+        let records = batch.records()?.clone();
+        let zones = self.zones(records.schema_ref());
+        let mut written = 0;
+        for row in Rows::new(&records).iter().skip(rows.start).take(rows.len()) {
+            let start = out.len();
+            match self.push_row(row, &zones, out) {
+                Ok(()) => written += 1,
+                Err(column) => {
+                    out.truncate(start);
+                    let cause = format!(
+                        "has bytes that are no {} text; common.column.encoding says how bytes become text",
+                        self.formats.encoding().name()
+                    );
+                    batch.dirty(host, row.index(), Some(column), &cause)?;
+                }
+            }
+        }
+        Ok(written)
+    }
+
+    /// The zone by whose clock each column's instants are shown.
+    fn zones(&self, schema: &Schema) -> Vec<Zone> {
+        let zone = |data_type: &DataType| match data_type {
+            DataType::Timestamp(_, Some(zone)) => self.formats.zone_of(zone),
+            _ => Zone::UTC,
+        };
+        schema.fields().iter().map(|field| zone(field.data_type())).collect()
+    }
+
+    /// Appends a record, or tells the column that has no text.
+    fn push_row(&self, row: Row<'_, '_>, zones: &[Zone], out: &mut String) -> Result<(), usize> {
+        for (column, (value, zone)) in row.values().zip(zones).enumerate() {
+            if column > 0 {
                 out.push_str(&self.delimiter);
             }
-            self.push_value(value, out);
+            match value {
+                Value::Null => out.push_str("null"),
+                Value::Text(text) => out.push_str(text),
+                Value::Bytes(bytes) => out.push_str(&self.formats.encoding().decode(bytes).ok_or(column)?),
+                Value::Float64(float) => write_plain_float(out, float, float),
+                Value::Float32(float) => write_plain_float(out, float, float as f64),
+                other if other.write_dated(&self.formats, zone, out) => {}
+                other => other.write_text(out),
+            }
         }
         out.push('\n');
-    }
-
-    /// As DataX: instants in the zone that it is set to (here UTC), bytes as the text that they are. But what is finer than a
-    /// second is shown where there is any, since it would be lost in silence.
-    fn push_value(&self, value: Value<'_>, out: &mut String) {
-        const MICROS_PER_DAY: i64 = 86_400_000_000;
-        match value {
-            Value::Null => out.push_str("null"),
-            Value::Text(text) => out.push_str(text),
-            Value::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
-            Value::Float64(float) => push_float(out, float, float),
-            Value::Float32(float) => push_float(out, float, float as f64),
-            Value::Date(days) => self.date.format_into(days as i64 * MICROS_PER_DAY, out),
-            Value::Time(micros) => {
-                self.time.format_into(micros, out);
-                push_fraction(out, micros);
-            }
-            Value::Timestamp(micros) | Value::Instant(micros) => {
-                self.datetime.format_into(micros, out);
-                push_fraction(out, micros);
-            }
-            other => other.write_text(out),
-        }
-    }
-}
-
-/// Appends the part of a second, if there is one: `.5`, `.000001`.
-fn push_fraction(out: &mut String, micros: i64) {
-    let fraction = micros.rem_euclid(1_000_000);
-    if fraction > 0 {
-        // Writing to a string cannot fail.
-        let _ = write!(out, ".{fraction:06}");
-        out.truncate(out.trim_end_matches('0').len());
-    }
-}
-
-/// Appends a float as Java writes it, but never with an exponent: its shortest digits, at least one of them behind the
-/// point where its size is from 0.001 to 10000000; and of smaller ones, at least two digits that count. `value` is the same
-/// number, to look at its size.
-fn push_float<F: std::fmt::Display + std::fmt::LowerExp>(out: &mut String, float: F, value: f64) {
-    let start = out.len();
-    let size = value.abs();
-    // Writing to a string cannot fail.
-    let _ = match value {
-        _ if value == 0.0 => out.write_str("0.0"),
-        _ if value.is_nan() => out.write_str("NaN"),
-        _ if value.is_infinite() => out.write_str(if value > 0.0 { "Infinity" } else { "-Infinity" }),
-        _ => write!(out, "{float}"),
-    };
-    if value == 0.0 || !value.is_finite() || size >= 1e7 {
-        return;
-    }
-    let written = &out[start..];
-    if size >= 1e-3 && !written.contains('.') {
-        out.push_str(".0");
-    } else if size < 1e-3 && written.trim_start_matches(['-', '0', '.']).len() == 1 {
-        out.push('0');
+        Ok(())
     }
 }

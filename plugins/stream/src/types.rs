@@ -1,8 +1,8 @@
 //! DataX's column types, what constants of them hold, and the Arrow types that stand for them.
 
 use arrow_schema::{DataType, Field, TimeUnit};
-use transship_plugin_api::DatePattern;
 use transship_plugin_api::fields::number_field;
+use transship_plugin_api::{DatePattern, Encoding};
 
 /// A column type, as a job file names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +46,24 @@ impl Constant {
     ///
     /// # Errors
     /// What is wrong with the text.
-    pub(crate) fn parse(text: &str, r#type: Type, pattern: &DatePattern) -> Result<Constant, String> {
+    pub(crate) fn parse(
+        text: &str,
+        r#type: Type,
+        pattern: &DatePattern,
+        encoding: Encoding,
+    ) -> Result<Constant, String> {
         match r#type {
             Type::String => Ok(Constant::Text(text.into())),
-            Type::Bytes => Ok(Constant::Bytes(text.as_bytes().into())),
+            Type::Bytes => {
+                let mut bytes = Vec::new();
+                match encoding.encode(text, &mut bytes) {
+                    Ok(()) => Ok(Constant::Bytes(bytes)),
+                    Err(lacking) => Err(format!(
+                        "has {lacking:?}, a character that {} lacks (common.column.encoding)",
+                        encoding.name()
+                    )),
+                }
+            }
             Type::Bool => Ok(Constant::Bool(text.eq_ignore_ascii_case("true"))),
             Type::Long => {
                 let digits = whole_part(text).ok_or_else(|| format!("is \"{text}\", which is no number"))?;

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use arrow_schema::SchemaRef;
 use serde_json::{Value, json};
-use transship_plugin_api::row::{Row, Rows};
 use transship_plugin_api::{
     Batch, CancelHandle, CommitClass, Error, HostRef, Report, Result, Run, TaskInfo, Writer, WriterInfo, WriterTask,
 };
@@ -20,7 +20,7 @@ use crate::text::Lines;
 /// Makes a writer from its parameters.
 pub(crate) fn new(parameter: &Value, _host: HostRef) -> Result<Box<dyn Writer>> {
     let config = WriterConfig::parse(parameter)?;
-    let lines = Lines::new(&config.delimiter)?;
+    let lines = Lines::new(&config.delimiter, config.formats.clone());
     Ok(Box::new(StreamWriter { config, lines, file: None }))
 }
 
@@ -67,7 +67,7 @@ impl Writer for StreamWriter {
         let lines = self.lines.clone();
         Ok(match &self.config.sink {
             Sink::Discard => Box::new(Discard::default()),
-            Sink::Print => Box::new(Print { lines, text: String::new(), written: Report::default() }),
+            Sink::Print => Box::new(Print { lines, text: String::new(), written: Report::default(), host }),
             Sink::File(path) => {
                 let part = SharedFile::new(path, &task.run).part(&task.attempt);
                 Box::new(WritePart {
@@ -132,15 +132,16 @@ struct Print {
     lines: Lines,
     text: String,
     written: Report,
+    host: HostRef,
 }
 
 impl WriterTask for Print {
     fn write(&mut self, mut batch: Batch) -> Result<()> {
-        let rows = Rows::new(batch.records()?);
         self.text.clear();
-        rows.iter().for_each(|row| self.lines.push(row, &mut self.text));
+        let rows = 0..batch.num_rows();
+        let written = self.lines.push(&mut batch, rows, self.host.as_ref(), &mut self.text)?;
         print(&mut io::stdout().lock(), self.text.as_bytes())?;
-        self.written.written += rows.len() as u64;
+        self.written.written += written;
         self.written.bytes += self.text.len() as u64;
         Ok(())
     }
@@ -186,17 +187,17 @@ impl WriterTask for WritePart {
     }
 
     fn write(&mut self, mut batch: Batch) -> Result<()> {
-        let rows = Rows::new(batch.records()?);
-        let mut rows = rows.iter();
+        let mut rows = 0..batch.num_rows();
         if let Some((records, seconds)) = self.sleep {
             let before = records.saturating_sub(self.written.written) as usize;
             if before <= rows.len() {
                 self.sleep = None;
-                self.push(rows.by_ref().take(before))?;
+                self.push(&mut batch, 0..before)?;
+                rows.start = before;
                 self.pause.wait(Duration::from_secs(seconds), self.host.as_ref())?;
             }
         }
-        self.push(rows)
+        self.push(&mut batch, rows)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -220,16 +221,9 @@ impl WriterTask for WritePart {
 }
 
 impl WritePart {
-    fn push<'a, 'b>(&mut self, rows: impl Iterator<Item = Row<'a, 'b>>) -> Result<()>
-    where
-        'a: 'b,
-    {
+    fn push(&mut self, batch: &mut Batch, rows: Range<usize>) -> Result<()> {
         self.text.clear();
-        let mut count = 0;
-        for row in rows {
-            self.lines.push(row, &mut self.text);
-            count += 1;
-        }
+        let count = self.lines.push(batch, rows, self.host.as_ref(), &mut self.text)?;
         let mut file = self.open_file()?;
         file.write_all(self.text.as_bytes()).map_err(|error| at(&self.part, "can't write the file", error))?;
         self.written.written += count;

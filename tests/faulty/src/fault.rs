@@ -43,6 +43,7 @@ enum How {
     HangAfterCancelled,
     WaitForFile(PathBuf),
     GoOn,
+    GoOnWhenCancelled,
 }
 
 impl Faults {
@@ -87,6 +88,7 @@ impl Fault {
             "hang_after_cancelled" => How::HangAfterCancelled,
             "wait_for_file" => How::WaitForFile(params.required_text("file")?.into()),
             "go_on" => How::GoOn,
+            "go_on_when_cancelled" => How::GoOnWhenCancelled,
             other => How::Error(other.strip_prefix("error:").and_then(kind).ok_or_else(|| {
                 params.error("how", format_args!("is \"{other}\", which is no way to fail (error:io, panic, hang, …)"))
             })?),
@@ -140,6 +142,10 @@ impl Fault {
             How::WaitForFile(path) if wait::until_file(path, host) => return Ok(()),
             How::WaitForFile(_) => {}
             How::GoOn => return Ok(()),
+            How::GoOnWhenCancelled => {
+                wait::until_cancelled(host);
+                return Ok(());
+            }
         }
         Err(Error::cancelled())
     }

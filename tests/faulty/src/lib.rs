@@ -22,18 +22,18 @@ const JOURNAL: Parameter =
     Parameter::optional("journal", "string", "", "a file that gets a line for each call, in the order of the calls");
 const LOG: Parameter = Parameter::optional("log", "string", "", "a text that is logged at every level");
 const DIRTY_EVERY: Parameter =
-    Parameter::optional("dirtyEvery", "number", "never", "every so many records one is reported as dirty");
+    Parameter::optional("dirtyEvery", "integer", "never", "every so many records one is reported as dirty");
 const PASSWORD: Parameter = Parameter::optional("password", "string", "", "a secret: it has no other use");
 const TOKEN: Parameter = Parameter::optional("token", "string", "", "a secret: it has no other use");
 
 const READER: &[Parameter] = &[
-    Parameter::optional("records", "number", "100", "records in each split"),
-    Parameter::optional("splits", "number", "1", "how many splits there are"),
-    Parameter::optional("batch", "number", "10", "records in a batch, whatever the engine asks for"),
-    Parameter::optional("textBytes", "number", "8", "how long the text of a record is"),
-    Parameter::optional("longRecord", "number", "", "the number of a record whose text is a hundred times as long"),
-    Parameter::optional("markEvery", "number", "never", "so many records after which it gives a mark"),
-    Parameter::optional("mark", "string", "flush", "the mark: flush or watermark"),
+    Parameter::optional("records", "integer", "100", "records in each split"),
+    Parameter::optional("splits", "integer", "1", "how many splits there are"),
+    Parameter::optional("batch", "integer", "10", "records in a batch, whatever the engine asks for"),
+    Parameter::optional("textBytes", "integer", "8", "how long the text of a record is"),
+    Parameter::optional("longRecord", "integer", "", "the number of a record whose text is a hundred times as long"),
+    Parameter::optional("markEvery", "integer", "never", "so many records after which it gives a mark"),
+    Parameter::optional("mark", r#""flush" or "watermark""#, "flush", "the mark"),
     Parameter::optional("idle", "boolean", "false", "whether it says `nothing yet` for ever instead of ending"),
     Parameter::optional("hideSchema", "boolean", "false", "whether the schema is known only once a split is open"),
     Parameter::optional("label", "string", "split N", "what each split is called"),
@@ -48,10 +48,10 @@ const READER: &[Parameter] = &[
 
 const WRITER: &[Parameter] = &[
     Parameter::optional("target", "string", "", "a file that gets the ids of the records, one a line"),
-    Parameter::optional("commit", "string", "task", "when they show: atomic, task or append"),
-    Parameter::optional("maxOpenTasks", "number", "0", "how many tasks may be open at once; 0: any number"),
+    Parameter::optional("commit", r#""atomic", "task" or "append""#, "task", "when they show"),
+    Parameter::optional("maxOpenTasks", "integer", "0", "how many tasks may be open at once; 0: any number"),
     Parameter::optional("idempotent", "boolean", "false", "whether it says that writing again does no harm"),
-    Parameter::optional("lie", "number", "0", "how many records too many its report tells"),
+    Parameter::optional("lie", "integer", "0", "how many records too many its report tells"),
     Parameter::optional("plan", "list of strings", "", "what it says it will do"),
     DIRTY_EVERY,
     FAIL,
@@ -62,7 +62,7 @@ const WRITER: &[Parameter] = &[
 ];
 
 const TRANSFORMER: &[Parameter] = &[
-    Parameter::optional("dropEvery", "number", "never", "every so many records one is dropped"),
+    Parameter::optional("dropEvery", "integer", "never", "every so many records one is dropped"),
     Parameter::optional("holdBack", "boolean", "false", "whether it gives nothing before it is flushed"),
     DIRTY_EVERY,
     FAIL,

@@ -14,7 +14,8 @@ use arrow_buffer::{IntervalMonthDayNano, i256};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use serde_json::json;
 
-use crate::row::{cell_to_text, record_to_json};
+use crate::row::{Column, cell_to_text, record_to_json};
+use crate::{ColumnFormats, Params};
 
 #[track_caller]
 fn reads(array: impl Into<ArrayRef>, expected: &[Option<&str>]) {
@@ -145,4 +146,35 @@ fn columns_of_one_name_are_told_apart() {
     let columns = (1..=4).map(|value| of(Int8Array::from(vec![value]))).collect();
     let batch = RecordBatch::try_new(schema, columns).unwrap();
     assert_eq!(record_to_json(&batch, 0), json!({ "a": 1, "a (2)": 2, "a (3)": 3, "a (4)": 4 }));
+}
+
+#[test]
+fn dates_and_moments_of_any_unit_follow_the_formats_of_the_job() {
+    let text = |column: serde_json::Value, array: ArrayRef| {
+        let parameter = json!({ "common": { "column": column } });
+        let formats = ColumnFormats::read(&Params::new(&parameter, "parameter").unwrap()).unwrap();
+        let mut out = String::new();
+        let dated = Column::new(array.as_ref()).get(0).write_dated(&formats, &formats.zone_of("UTC"), &mut out);
+        dated.then_some(out)
+    };
+    let micros = 1_709_211_845_678_900;
+    let moment = || TimestampMicrosecondArray::from(vec![micros]);
+    let nanos = || TimestampNanosecondArray::from(vec![micros * 1_000 + 1]);
+    let written =
+        json!({ "datetimeFormat": "HH:mm:ss", "dateFormat": "d.M.yyyy", "timeFormat": "HHmm", "timeZone": "GMT+8" });
+    for (array, default, by_format) in [
+        (of(moment()), "2024-02-29 13:04:05.6789", "13:04:05"),
+        (of(moment().with_timezone("UTC")), "2024-02-29 13:04:05.6789+00:00", "21:04:05"),
+        (of(nanos()), "2024-02-29 13:04:05.678900001", "13:04:05"),
+        (of(nanos().with_timezone("UTC")), "2024-02-29 13:04:05.678900001+00:00", "21:04:05"),
+        (of(TimestampSecondArray::from(vec![-1])), "1969-12-31 23:59:59", "23:59:59"),
+        (of(Date32Array::from(vec![19_782])), "2024-02-29", "29.2.2024"),
+        (of(Time64MicrosecondArray::from(vec![3_660_500_000])), "01:01:00.5", "0101"),
+        (of(Time64NanosecondArray::from(vec![1])), "00:00:00.000000001", "0000"),
+    ] {
+        assert_eq!(text(json!({}), array.clone()).as_deref(), Some(default));
+        assert_eq!(text(written.clone(), array).as_deref(), Some(by_format));
+    }
+    assert_eq!(text(json!({}), of(Int64Array::from(vec![1]))), None);
+    assert_eq!(text(json!({}), of(DurationMillisecondArray::from(vec![1]))), None);
 }

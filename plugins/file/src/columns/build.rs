@@ -11,7 +11,7 @@ use transship_plugin_api::Result;
 use super::Rules;
 use crate::copy::{SLACK, copy_short};
 use crate::csv::{Field, Run};
-use crate::types::{ColumnType, parse_boolean, parse_date, parse_date_by, parse_long};
+use crate::types::{ColumnType, parse_boolean, parse_long};
 
 /// A column, by how its values are kept until the batch is full.
 pub(crate) enum Builder {
@@ -227,8 +227,7 @@ impl Constant {
             ColumnType::Text | ColumnType::Double => Ok(0),
             ColumnType::Long => parse_long(text),
             ColumnType::Boolean => parse_boolean(text).map(i64::from),
-            ColumnType::Date(None) => parse_date(text),
-            ColumnType::Date(Some(pattern)) => parse_date_by(pattern, text),
+            ColumnType::Date(dates) => dates.parse(text),
         };
         Constant {
             text: value.unwrap_or_default().to_owned(),

@@ -1,13 +1,15 @@
 //! The parameters of the reader.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use transship_plugin_api::params::describe;
-use transship_plugin_api::{DatePattern, Error, Parameter, Params, Result};
+use transship_plugin_api::{ColumnFormats, DatePattern, Error, Parameter, Params, Result};
 
 use crate::compression::Compression;
 use crate::dialect::{Dialect, Escape, Terminator};
 use crate::encoding::Encoding;
-use crate::types::{ColumnType, TYPE_NAMES};
+use crate::types::{ColumnType, Dates, TYPE_NAMES};
 
 use super::{compression, csv_settings, encoding, idle, one_byte, unescape};
 
@@ -18,15 +20,24 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
         "string or list of strings",
         "files, folders (all files below them) and wildcards (* ? [a-z])",
     ),
-    Parameter::optional("column", "list of objects", "all fields as strings", "which fields to read, or [\"*\"]"),
-    Parameter::optional("column[].index", "number", "", "the field, from 0"),
-    Parameter::optional("column[].value", "string", "", "a constant instead of a field"),
-    Parameter::optional("column[].type", "string", "", "string, long, double, boolean or date; required"),
+    Parameter::optional("column", r#"list of objects or ["*"]"#, "all fields as strings", "which fields to read"),
+    Parameter::optional("column[].index", "integer", "", "the field, from 0"),
+    Parameter::optional("column[].value", "string, number or boolean", "", "a constant instead of a field"),
+    Parameter::required(
+        "column[].type",
+        r#""string", "long", "double", "boolean" or "date""#,
+        "the type of its values",
+    ),
     Parameter::optional("column[].format", "string", "", "how a date is written: yyyy-MM-dd HH:mm:ss"),
     Parameter::optional("column[].name", "string", "the header's, or col0, col1, …", "the column's name"),
     Parameter::optional("fieldDelimiter", "string", ",", "what stands between two fields"),
     Parameter::optional("encoding", "string", "UTF-8", "how the text is encoded"),
-    Parameter::optional("compress", "string", "none", "gzip, bzip2, zip, or auto: as the file's name ends"),
+    Parameter::optional(
+        "compress",
+        r#""gzip", "gz", "bzip2", "bz2", "zip", "auto" or "none""#,
+        "none",
+        "how files are packed; auto: as the file's name ends",
+    ),
     Parameter::optional("skipHeader", "boolean", "false", "leaves out the first record of each file"),
     Parameter::optional("nullFormat", "string", "none", "the text that stands for NULL"),
     Parameter::optional(
@@ -35,14 +46,19 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
         "true",
         "whether that text is NULL between quotes too, as in DataX",
     ),
-    Parameter::optional("bufferSize", "number", "", "accepted for DataX's sake, without effect"),
+    Parameter::optional("bufferSize", "integer", "", "accepted for DataX's sake, without effect"),
     Parameter::optional(
         "splitBytes",
-        "number",
+        "integer",
         "by size and channels",
         "the size of the ranges that a large file is cut into; 0: never cut",
     ),
-    Parameter::optional("csvReaderConfig", "object", "", "the details of the dialect"),
+    Parameter::optional(
+        "csvReaderConfig",
+        "object or string",
+        "",
+        "the details of the dialect; a string: the JSON text of the object",
+    ),
     Parameter::optional("csvReaderConfig.textQualifier", "string", "\"", "what encloses a field with delimiters in it"),
     Parameter::optional("csvReaderConfig.useTextQualifier", "boolean", "true", "whether fields may be enclosed at all"),
     Parameter::optional(
@@ -53,7 +69,7 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
     ),
     Parameter::optional(
         "csvReaderConfig.escapeMode",
-        "number",
+        "1 or 2",
         "1",
         "1: a qualifier inside is doubled, 2: backslash escapes",
     ),
@@ -181,19 +197,21 @@ fn columns(params: &Params<'_>, null: Option<&NullText>) -> Result<Option<Vec<Co
         }
         Some(_) => {}
     }
-    params.objects("column")?.iter().map(|column| one_column(column, null)).collect::<Result<_>>().map(Some)
+    let formats = Arc::new(ColumnFormats::read(params)?);
+    params.objects("column")?.iter().map(|column| one_column(column, null, &formats)).collect::<Result<_>>().map(Some)
 }
 
-fn one_column(column: &Params<'_>, null: Option<&NullText>) -> Result<Column> {
+fn one_column(column: &Params<'_>, null: Option<&NullText>, formats: &Arc<ColumnFormats>) -> Result<Column> {
     let name = column.required_text("type")?;
-    let mut kind = ColumnType::from_name(&name).ok_or_else(|| {
+    let dates = match column.text("format")?.filter(|format| !format.is_empty()) {
+        Some(format) if ColumnType::is_date(&name) => {
+            Dates::By(DatePattern::parse(&format).map_err(|error| error.context(column.path("format")))?)
+        }
+        _ => Dates::Usual(formats.clone()),
+    };
+    let kind = ColumnType::from_name(&name, dates).ok_or_else(|| {
         column.error("type", format_args!("is \"{name}\", but must be one of {}", TYPE_NAMES.join(", ")))
     })?;
-    if let (ColumnType::Date(pattern), Some(format)) = (&mut kind, column.text("format")?)
-        && !format.is_empty()
-    {
-        *pattern = Some(DatePattern::parse(&format).map_err(|error| error.context(column.path("format")))?);
-    }
     let from = match (column.whole("index")?, column.text("value")?) {
         (Some(index), None) => From::Field(
             usize::try_from(index)

@@ -32,6 +32,7 @@ fn a_reader_needs_no_more_than_a_path() {
     assert!(reader(json!({"column": "*"})).unwrap().columns.is_none());
 }
 
+/// Trap 84.
 #[test]
 fn the_details_of_the_dialect() {
     let config = reader(json!({"csvReaderConfig": {
@@ -45,6 +46,23 @@ fn the_details_of_the_dialect() {
         (Some(b'\''), Escape::Backslash, Terminator::Byte(b'|'))
     );
     assert_eq!((dialect.comment, dialect.longest_field), (Some(b';'), Some(100_000)));
+    let other = reader(json!({"csvReaderConfig": {"trimWhitespace": false}})).unwrap().dialect;
+    assert_eq!((other.comment, other.longest_field), (None, None), "settings are those of one reader");
+}
+
+/// Trap 25.
+#[test]
+fn formats_zones_and_encodings_of_the_job_are_checked() {
+    for (column, said) in [
+        (json!({"timeZone": "Asia/Shangai"}), "common.column.timeZone is \"Asia/Shangai\", which is no time zone"),
+        (json!({"datetimeFormat": "YYYY"}), "common.column.datetimeFormat: date pattern"),
+        (json!({"encoding": "utf-9"}), "common.column.encoding is \"utf-9\""),
+    ] {
+        let more = || json!({"common": {"column": column}, "column": [{"index": 0, "type": "date"}]});
+        for error in [reader(more()).unwrap_err(), writer(more()).unwrap_err()] {
+            assert!(error.kind() == Kind::Config && error.message().starts_with(said), "{error}");
+        }
+    }
 }
 
 #[test]
@@ -113,23 +131,6 @@ fn bad_parameters_of_the_writer_are_named() {
         let error = writer(more.clone()).unwrap_err();
         assert_eq!(error.kind(), Kind::Config);
         assert!(error.message().contains(named), "{more}: {error}");
-    }
-}
-
-#[test]
-fn encodings_have_many_names() {
-    for (name, encoding) in [
-        ("UTF8", "UTF-8"),
-        ("utf-8", "UTF-8"),
-        ("latin1", "ISO-8859-1"),
-        ("ISO8859_1", "ISO-8859-1"),
-        ("cp936", "GBK"),
-        ("GB2312", "GBK"),
-        ("gb18030", "gb18030"),
-        ("windows-1252", "windows-1252"),
-        ("utf-16le", "UTF-16LE"),
-    ] {
-        assert_eq!(Encoding::from_name(name).map(Encoding::name), Some(encoding), "{name}");
     }
 }
 

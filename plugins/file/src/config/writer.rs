@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use transship_plugin_api::params::describe;
-use transship_plugin_api::{DatePattern, Parameter, Params, Result};
+use transship_plugin_api::{ColumnFormats, DatePattern, Parameter, Params, Result};
 
 use crate::compression::Compression;
 use crate::dialect::Escape;
@@ -18,33 +18,38 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
     Parameter::required("fileName", "string", "what the names of the files begin with"),
     Parameter::required(
         "writeMode",
-        "string",
-        "truncate (replaces the files of earlier runs), append (adds files) or nonConflict (refuses if there is any \
-         file with that beginning)",
+        r#""truncate", "append" or "nonConflict""#,
+        "truncate replaces the files of earlier runs, append adds files, nonConflict refuses if there is any file with \
+         that beginning",
     ),
     Parameter::optional("suffix", "string", "", "what the names end with: .csv"),
-    Parameter::optional("fileFormat", "string", "text", "text, csv or sql"),
+    Parameter::optional("fileFormat", r#""text", "csv" or "sql""#, "text", "how records are written"),
     Parameter::optional("fieldDelimiter", "string", ",", "what stands between two fields"),
     Parameter::optional("lineDelimiter", "string", "\\n", "what ends a record"),
     Parameter::optional("encoding", "string", "UTF-8", "how the text is encoded"),
-    Parameter::optional("compress", "string", "none", "gzip or bzip2"),
+    Parameter::optional("compress", r#""gzip", "gz", "bzip2", "bz2" or "none""#, "none", "how files are packed"),
     Parameter::optional("nullFormat", "string", "null", "the text written for NULL"),
     Parameter::optional("dateFormat", "string", "yyyy-MM-dd, yyyy-MM-dd HH:mm:ss", "how dates and times are written"),
     Parameter::optional("format", "string", "", "an older name of dateFormat"),
     Parameter::optional(
         "header",
-        "list of strings, or true",
+        "list of strings or boolean",
         "none",
         "the first line of each file; true: the names of the columns",
     ),
-    Parameter::optional("byteEncoding", "string", "", "base64: how bytes are written that may be no text"),
-    Parameter::optional("csvWriterConfig", "object", "", "the details of csv"),
+    Parameter::optional("byteEncoding", r#""base64""#, "as UTF-8 text", "how bytes are written that may be no text"),
+    Parameter::optional(
+        "csvWriterConfig",
+        "object or string",
+        "",
+        "the details of csv; a string: the JSON text of the object",
+    ),
     Parameter::optional("csvWriterConfig.textQualifier", "string", "\"", "what encloses a field that needs it"),
     Parameter::optional("csvWriterConfig.useTextQualifier", "boolean", "true", "whether fields may be enclosed at all"),
     Parameter::optional("csvWriterConfig.forceQualifier", "boolean", "false", "encloses every field"),
     Parameter::optional(
         "csvWriterConfig.escapeMode",
-        "number",
+        "1 or 2",
         "1",
         "1: a qualifier inside is doubled, 2: backslash escapes",
     ),
@@ -53,7 +58,7 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
     Parameter::optional("csvWriterConfig.comment", "string", "#", "a record may not begin with it outside quotes"),
     Parameter::optional("table", "string", "", "sql: the table to insert into; required there"),
     Parameter::optional("quoteChar", "string", "", "sql: what encloses the names of table and columns"),
-    Parameter::optional("commitSize", "number", "2000", "sql: rows between two lines commit;"),
+    Parameter::optional("commitSize", "integer", "2000", "sql: rows between two lines commit;"),
 ];
 
 /// What the writer was told.
@@ -129,7 +134,7 @@ pub(crate) struct Sql {
 /// How values become text, whatever the format.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TextRules {
-    pub date: Option<DatePattern>,
+    pub formats: ColumnFormats,
     pub base64: bool,
 }
 
@@ -227,12 +232,12 @@ fn header(params: &Params<'_>) -> Result<Header> {
 }
 
 fn text_rules(params: &Params<'_>) -> Result<TextRules> {
-    let mut date = None;
+    let mut formats = ColumnFormats::read(params)?;
     for key in ["dateFormat", "format"] {
-        if date.is_none()
-            && let Some(pattern) = params.text(key)?.filter(|pattern| !pattern.trim().is_empty())
-        {
-            date = Some(DatePattern::parse(&pattern).map_err(|error| error.context(params.path(key)))?);
+        if let Some(pattern) = params.text(key)?.filter(|pattern| !pattern.trim().is_empty()) {
+            let pattern = DatePattern::parse(&pattern).map_err(|error| error.context(params.path(key)))?;
+            formats = formats.with_date_format(pattern);
+            break;
         }
     }
     let base64 = match params.text("byteEncoding")?.as_deref().map(str::trim) {
@@ -240,7 +245,7 @@ fn text_rules(params: &Params<'_>) -> Result<TextRules> {
         Some(word) if word.eq_ignore_ascii_case("base64") => true,
         Some(other) => return Err(params.error("byteEncoding", format_args!("is \"{other}\", but must be \"base64\""))),
     };
-    Ok(TextRules { date, base64 })
+    Ok(TextRules { formats, base64 })
 }
 
 fn format(params: &Params<'_>, name: FormatName) -> Result<Format> {

@@ -82,6 +82,7 @@ fn problems(text: &str, dialect: &Dialect) -> Vec<Option<Problem>> {
     seen(text.as_bytes(), dialect).into_iter().map(|record| record.problem).collect()
 }
 
+/// Trap 73.
 #[test]
 fn plain_fields_are_trimmed_and_qualified_ones_are_not() {
     let dialect = Dialect::default();
@@ -108,6 +109,7 @@ fn every_kind_of_line_end_ends_a_record() {
     assert_eq!(fields("a,", &dialect), [["a", ""]]);
 }
 
+/// Trap 73.
 #[test]
 fn empty_lines_are_skipped_or_are_records() {
     let dialect = Dialect::default();
@@ -124,6 +126,7 @@ fn comments_are_passed_over_where_there_are_any() {
     assert_eq!(fields("#a,\"\n  # c\nb,#\n#end", &dialect), [["b", "#"]]);
 }
 
+/// Trap 73.
 #[test]
 fn text_behind_a_closing_quote_is_a_problem() {
     let dialect = Dialect::default();
@@ -177,6 +180,7 @@ fn backslash_escapes_where_there_is_no_qualifier() {
     assert_eq!(fields("a\\,b,c\\\nd\n\\N,\"x\"", &dialect), [["a,b", "c\nd"], ["N", "\"x\""]]);
 }
 
+/// Trap 84.
 #[test]
 fn a_field_too_long_for_the_safety_switch_is_a_problem() {
     let dialect = Dialect { longest_field: Some(3), ..Dialect::default() };

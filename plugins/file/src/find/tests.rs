@@ -7,6 +7,7 @@ fn matches_text(pattern: &str, text: &str) -> bool {
     matches(&Token::parse(pattern).unwrap(), &characters)
 }
 
+/// Trap 78.
 #[test]
 fn wildcards_match_whole_paths() {
     assert!(matches_text("a/*.csv", "a/b.csv"));
@@ -55,6 +56,7 @@ impl Tree {
     }
 }
 
+/// Trap 78.
 #[test]
 fn a_directory_stands_for_all_files_below_it_in_order() {
     let tree = Tree::with(&["d/b.csv", "d/a.csv", "d/sub/c.csv", "d/.hidden", "other.csv"]);

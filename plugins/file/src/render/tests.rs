@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::*;
 use arrow_buffer::i256;
-use transship_plugin_api::DatePattern;
+use transship_plugin_api::{ColumnFormats, DatePattern};
 
 use super::*;
 
@@ -23,6 +23,7 @@ fn some(texts: &[&str]) -> Vec<Option<String>> {
     texts.iter().map(|text| Some(text.to_string())).collect()
 }
 
+/// Traps 32, 35.
 #[test]
 fn whole_numbers_and_truths() {
     assert_eq!(
@@ -38,6 +39,7 @@ fn whole_numbers_and_truths() {
     assert_eq!(texts(NullArray::new(2)), [None, None]);
 }
 
+/// Trap 33.
 #[test]
 fn floats_as_datax_writes_them() {
     let floats = [1.0, 0.1, -0.0, 1e20, 1e-7, 1.5e-5, 1234567.0, 12345678.0, 0.001, 1e7, f64::NAN, f64::NEG_INFINITY];
@@ -59,6 +61,7 @@ fn floats_as_datax_writes_them() {
     assert_eq!(texts(Float32Array::from(vec![0.1, 16777216.0, 126.752_25])), some(&["0.1", "16777216", "126.75225"]));
 }
 
+/// Trap 31.
 #[test]
 fn decimals_keep_every_digit() {
     let decimals = Decimal128Array::from(vec![9_999_999_999_999_999, -5, 0]).with_precision_and_scale(30, 2).unwrap();
@@ -69,6 +72,7 @@ fn decimals_keep_every_digit() {
     assert_eq!(texts(wide), some(&[&format!("{}.{}", "9".repeat(35), "9".repeat(30))]));
 }
 
+/// Trap 26.
 #[test]
 fn dates_and_times_have_the_parts_of_a_second_that_they_have() {
     let micros = 1_577_934_245_000_000;
@@ -85,6 +89,7 @@ fn dates_and_times_have_the_parts_of_a_second_that_they_have() {
     assert_eq!(texts(DurationMicrosecondArray::from(vec![-90_061_000_000])), some(&["-25:01:01"]));
 }
 
+/// Trap 25.
 #[test]
 fn instants_tell_their_offset() {
     let micros = 1_577_934_245_000_000;
@@ -92,14 +97,18 @@ fn instants_tell_their_offset() {
     assert_eq!(texts(array("UTC")), some(&["2020-01-02 03:04:05+00:00"]));
     assert_eq!(texts(array("+08:00")), some(&["2020-01-02 11:04:05+08:00"]));
     assert_eq!(texts(array("-03:30")), some(&["2020-01-01 23:34:05-03:30"]));
-    assert_eq!(texts(array("Asia/Shanghai")), some(&["2020-01-02 03:04:05+00:00"]));
+    assert_eq!(texts(array("Asia/Shanghai")), some(&["2020-01-02 11:04:05+08:00"]));
+    assert_eq!(texts(array("Nowhere/Land")), some(&["2020-01-02 03:04:05+00:00"]));
     let nanos = TimestampNanosecondArray::from(vec![micros * 1_000 + 1]).with_timezone("UTC");
     assert_eq!(texts(nanos), some(&["2020-01-02 03:04:05.000000001+00:00"]));
 }
 
 #[test]
 fn a_pattern_goes_for_everything_with_a_date() {
-    let rules = TextRules { date: Some(DatePattern::parse("dd/MM/yyyy HH:mm").unwrap()), base64: false };
+    let rules = TextRules {
+        formats: ColumnFormats::default().with_date_format(DatePattern::parse("dd/MM/yyyy HH:mm").unwrap()),
+        base64: false,
+    };
     assert_eq!(
         texts_by(&TimestampMicrosecondArray::from(vec![1_577_934_245_000_000]), &rules),
         some(&["02/01/2020 03:04"])
@@ -112,12 +121,13 @@ fn a_pattern_goes_for_everything_with_a_date() {
     assert_eq!(texts_by(&Int64Array::from(vec![1]), &rules), some(&["1"]));
 }
 
+/// Trap 36.
 #[test]
 fn bytes_are_text_or_base64_or_unwritable() {
     let bytes: [&[u8]; 5] = [b"", b"f", b"fo", b"foo", b"foobar"];
     let array = BinaryArray::from(bytes.to_vec());
     assert_eq!(texts(array.clone()), some(&["", "f", "fo", "foo", "foobar"]));
-    let rules = TextRules { date: None, base64: true };
+    let rules = TextRules { base64: true, ..TextRules::default() };
     assert_eq!(texts_by(&array, &rules), some(&["", "Zg==", "Zm8=", "Zm9v", "Zm9vYmFy"]));
     let odd = BinaryArray::from(vec![Some(&b"ok"[..]), None, Some(&[0xff, 0xfe][..])]);
     assert_eq!(texts_by(&odd, &rules), [Some("b2s=".into()), None, Some("//4=".into())]);

@@ -13,6 +13,7 @@ pub(super) fn parameter(place: &Place, mode: &str) -> Value {
     json!({"path": place.path("out"), "fileName": "f", "writeMode": mode, "suffix": ".csv"})
 }
 
+/// Trap 80.
 #[test]
 fn nothing_is_visible_before_the_commit() {
     let place = Place::new();
@@ -111,6 +112,7 @@ fn attempts_that_came_to_nothing_are_cleared_away_by_the_commit() {
     assert_eq!(hidden, [".transship-55555555-5555-4555-8555-555555555555-x.tmp"]);
 }
 
+/// Traps 81, 83.
 #[test]
 fn modes_differ_in_what_they_do_with_older_files() {
     for (mode, stays) in [("append", &["f.csv", OLD, "g"][..]), ("truncate", &["g"])] {
@@ -134,6 +136,7 @@ fn modes_differ_in_what_they_do_with_older_files() {
     assert!(error.message().contains("out/f1"), "{error}");
 }
 
+/// Trap 81.
 #[test]
 fn truncate_replaces_only_names_that_this_writer_makes() {
     let place = Place::new();

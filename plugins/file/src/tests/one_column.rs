@@ -46,6 +46,7 @@ fn a_header_is_no_empty_line() {
     assert_eq!(write(&Place::new(), json!({"header": [""], "fileFormat": "csv"}), &[batch]).unwrap().0, b"\"\"\na\n");
 }
 
+/// Trap 73.
 #[test]
 fn an_empty_line_is_a_record_where_records_have_one_field() {
     let place = Place::new();

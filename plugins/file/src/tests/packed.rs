@@ -33,6 +33,7 @@ fn long_text() -> String {
     (0..20_000).map(|number| format!("{number},{}\n", number * 7919 % 10_007)).collect()
 }
 
+/// Trap 76.
 #[test]
 fn all_members_are_read() {
     let place = Place::new();
@@ -152,6 +153,7 @@ fn the_error_of_a_cut_file_names_file_and_byte() {
     );
 }
 
+/// Traps 76, 77.
 #[test]
 fn entries_of_a_zip_file_are_files_of_their_own() {
     let place = Place::new();

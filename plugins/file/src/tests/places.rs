@@ -72,6 +72,7 @@ fn places_in_a_range_are_those_in_the_file() {
     assert_eq!(cut.dirty, whole.dirty);
 }
 
+/// Trap 73.
 #[test]
 fn a_quote_that_is_never_closed_names_its_line() {
     let place = Place::new();

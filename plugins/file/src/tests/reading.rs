@@ -12,6 +12,7 @@ fn without_a_column_list_every_field_is_a_text_column() {
     assert_eq!(read.positions, [1, 2, 4]);
 }
 
+/// Trap 77.
 #[test]
 fn a_header_names_the_columns_even_if_it_goes_over_several_lines() {
     let place = Place::new();
@@ -36,6 +37,7 @@ fn listed_columns_take_their_names_from_the_list_then_the_header() {
     assert_eq!(names, ["z", "first", "value2"]);
 }
 
+/// Trap 77.
 #[test]
 fn the_header_of_every_file_is_skipped() {
     let place = Place::new();
@@ -46,6 +48,7 @@ fn the_header_of_every_file_is_skipped() {
     assert_eq!(read.splits.len(), 2);
 }
 
+/// Trap 74.
 #[test]
 fn null_is_what_null_format_says() {
     let place = Place::new();
@@ -89,6 +92,7 @@ fn csv_reader_config_may_be_json_text_and_goes_before_field_delimiter() {
     assert_eq!(read(json!({"path": path, "fieldDelimiter": ",", "csvReaderConfig": as_text})).unwrap().rows, expected);
 }
 
+/// Trap 73.
 #[test]
 fn a_byte_order_mark_is_no_part_of_the_first_field() {
     let place = Place::new();
@@ -122,6 +126,7 @@ fn encodings_are_decoded() {
     }
 }
 
+/// Trap 36.
 #[test]
 fn bytes_that_are_no_text_make_their_record_dirty() {
     let place = Place::new();
@@ -173,6 +178,7 @@ fn batches_end_where_the_options_say() {
     assert_eq!(sizes(ReadOptions { batch_bytes: 1, ..ReadOptions::default() }), [1; 100]);
 }
 
+/// Trap 78.
 #[test]
 fn many_small_files_share_a_split_and_lines_are_counted_over_all() {
     let place = Place::new();
@@ -198,6 +204,7 @@ fn a_last_line_without_an_end_is_a_line() {
     assert_eq!(read.positions, (1..=140).collect::<Vec<u64>>());
 }
 
+/// Trap 78.
 #[test]
 fn a_large_file_is_cut_and_nothing_is_lost() {
     let place = Place::new();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{BinaryArray, Int64Array, TimestampMicrosecondArray};
+use arrow_array::{BinaryArray, Date32Array, Int64Array, TimestampMicrosecondArray};
 use transship_plugin_api::Kind;
 
 use super::*;
@@ -20,6 +20,7 @@ fn written(more: Value, cells: &[&[&str]]) -> (String, Vec<Dirty>) {
     (text(content), dirty)
 }
 
+/// Traps 74, 79.
 #[test]
 fn text_is_joined_with_the_delimiter() {
     let (content, dirty) = written(json!({}), &[&["a", " b ", "NULL"], &["\"", "", "#"]]);
@@ -30,6 +31,7 @@ fn text_is_joined_with_the_delimiter() {
     assert_eq!(content, "a|^|\\N\r\n");
 }
 
+/// Trap 79.
 #[test]
 fn a_text_file_cannot_express_delimiters_so_their_records_are_dirty() {
     let (content, dirty) =
@@ -44,6 +46,7 @@ fn a_text_file_cannot_express_delimiters_so_their_records_are_dirty() {
     assert_eq!((content.as_str(), dirty.len()), ("a\nb\tc\u{1}", 0));
 }
 
+/// Traps 79, 83.
 #[test]
 fn csv_encloses_what_needs_it_and_nothing_else() {
     let cells: &[&[&str]] = &[
@@ -85,6 +88,7 @@ fn empty_null_text_is_told_from_empty_text() {
     assert_eq!(content, "a,,\"\"\n");
 }
 
+/// Trap 80.
 #[test]
 fn a_header_comes_first_in_every_file() {
     let (content, _) = written(json!({"header": ["id", "the,name"], "fileFormat": "csv"}), &[&["1", "x"]]);
@@ -125,6 +129,7 @@ fn characters_that_the_encoding_lacks_make_their_record_dirty() {
     assert_eq!((String::from_utf16(&units).unwrap().as_str(), dirty.len()), ("\u{feff}ä,b\n1,泊位\n2,é\n3,😀\n", 0));
 }
 
+/// Trap 36.
 #[test]
 fn values_of_other_types_are_written_as_text() {
     let batch = RecordBatch::try_from_iter([
@@ -174,4 +179,74 @@ fn a_target_that_cannot_be_written_is_an_error_that_names_it() {
         Writing::prepare(&json!({"path": "/proc/nowhere", "fileName": "f", "writeMode": "append"})).err().unwrap();
     assert_eq!(error.kind(), Kind::Io);
     assert!(error.message().contains("/proc/nowhere"), "{error}");
+}
+
+/// Traps 25, 26.
+#[test]
+fn dates_are_written_as_the_job_says_and_by_the_writers_own_format_before_that() {
+    let batch = RecordBatch::try_from_iter([
+        ("local", Arc::new(TimestampMicrosecondArray::from(vec![1_500_000])) as ArrayRef),
+        ("instant", Arc::new(TimestampMicrosecondArray::from(vec![1_500_000]).with_timezone("UTC"))),
+        ("day", Arc::new(Date32Array::from(vec![19_782]))),
+    ])
+    .unwrap();
+    let written = |more: Value| text(write(&Place::new(), more, std::slice::from_ref(&batch)).unwrap().0);
+    assert_eq!(written(json!({})), "1970-01-01 00:00:01.5,1970-01-01 00:00:01.5+00:00,2024-02-29\n");
+    let zone = json!({"column": {"timeZone": "GMT+8"}});
+    assert_eq!(written(json!({"common": zone})), "1970-01-01 00:00:01.5,1970-01-01 08:00:01.5,2024-02-29\n");
+    let formats = json!({"column": {"datetimeFormat": "yyyy-MM-dd HH:mm:ss", "dateFormat": "d.M.yyyy"}});
+    assert_eq!(written(json!({"common": formats})), "1970-01-01 00:00:01,1970-01-01 00:00:01,29.2.2024\n");
+    let both = json!({"common": {"column": {"timeZone": "GMT+8", "datetimeFormat": "yyyy"}}, "dateFormat": "MMdd HH"});
+    assert_eq!(written(both), "0101 00,0101 08,0229 00\n");
+}
+
+/// Trap 36.
+#[test]
+fn bytes_become_text_by_the_encoding_of_the_job() {
+    let bytes: [&[u8]; 2] = [b"\xb2\xb4", b"\xff"];
+    let batch = RecordBatch::try_from_iter([("b", Arc::new(BinaryArray::from(bytes.to_vec())) as ArrayRef)]).unwrap();
+    let (content, dirty, _) =
+        write(&Place::new(), json!({"common": {"column": {"encoding": "gbk"}}}), std::slice::from_ref(&batch)).unwrap();
+    assert_eq!((text(content).as_str(), dirty.len()), ("泊\n", 1));
+    assert!(dirty[0].cause.contains("common.column.encoding"), "{}", dirty[0].cause);
+}
+
+/// Trap 74.
+#[test]
+fn without_a_null_format_a_null_comes_back_as_the_word() {
+    let place = Place::new();
+    write(&place, json!({}), &[batch_of(&rows(&[&["a", "NULL"]]), 2)]).unwrap();
+    assert_eq!(read(json!({"path": place.path("out")})).unwrap().rows, rows(&[&["a", "null"]]));
+    let told = read(json!({"path": place.path("out"), "nullFormat": "null"})).unwrap();
+    assert_eq!(told.rows, rows(&[&["a", "NULL"]]));
+}
+
+/// Trap 79.
+#[test]
+fn values_keep_their_blanks_and_lines_their_whole_end() {
+    let more = json!({"fileFormat": "csv", "lineDelimiter": "\r\n"});
+    assert_eq!(written(more, &[&[" a ", "b"]]).0, "\" a \",b\r\n");
+}
+
+/// Trap 80.
+#[test]
+fn a_name_is_the_file_name_two_underscores_an_id_and_the_suffix_and_packing_adds_nothing() {
+    for (more, suffix) in
+        [(json!({"compress": "gzip"}), ""), (json!({"compress": "gzip", "suffix": ".csv.gz"}), ".csv.gz")]
+    {
+        let place = Place::new();
+        write(&place, more, &[]).unwrap();
+        let name = place.names("out").remove(0);
+        let id = name.strip_prefix("f__").and_then(|name| name.strip_suffix(suffix)).unwrap();
+        assert!(id.len() == 36 && id.split('_').count() == 5, "{name}");
+    }
+}
+
+#[test]
+fn the_older_name_of_date_format_counts_where_the_newer_one_is_not_written() {
+    let batch =
+        RecordBatch::try_from_iter([("t", Arc::new(TimestampMicrosecondArray::from(vec![0])) as ArrayRef)]).unwrap();
+    let written = |more: Value| text(write(&Place::new(), more, std::slice::from_ref(&batch)).unwrap().0);
+    assert_eq!(written(json!({"format": "yyyy"})), "1970\n");
+    assert_eq!(written(json!({"format": "yyyy", "dateFormat": "MM"})), "01\n");
 }

@@ -11,22 +11,26 @@ use crate::types::Kind;
 
 /// The parameters of `sqlitereader`.
 pub(crate) const READER_PARAMETERS: &[Parameter] = &[
-    Parameter::optional("path", "string", "", "the database file: the short form of connection"),
-    Parameter::optional("table", "string or list", "", "the tables to read, with path"),
-    Parameter::optional("querySql", "string or list", "", "the queries to read, with path"),
+    Parameter::optional("path", "string or list of strings", "", "the database file: the short form of connection"),
+    Parameter::optional("table", "string or list of strings", "", "the tables to read, with path"),
+    Parameter::optional("querySql", "string or list of strings", "", "the queries to read, with path"),
     Parameter::optional("connection", "list of objects", "", "databases, each with tables or with queries"),
-    Parameter::optional(
+    Parameter::required(
         "connection[].jdbcUrl",
-        "string or list",
-        "",
+        "string or list of strings",
         "jdbc:sqlite:/path/file.db or the path; of several, the first that exists is read",
     ),
-    Parameter::optional("connection[].table", "string or list", "", "tables; t[0-3] stands for t0, t1, t2 and t3"),
-    Parameter::optional("connection[].querySql", "string or list", "", "queries, read instead of tables"),
+    Parameter::optional(
+        "connection[].table",
+        "string or list of strings",
+        "",
+        "tables; t[0-3] stands for t0, t1, t2 and t3",
+    ),
+    Parameter::optional("connection[].querySql", "string or list of strings", "", "queries, read instead of tables"),
     Parameter::optional("column", "list of strings", "[\"*\"]", "column names, constants and SQL expressions"),
     Parameter::optional("where", "string", "", "a condition that rows of the tables must meet"),
     Parameter::optional("splitPk", "string", "the rowid", "the column by whose ranges a table is split"),
-    Parameter::optional("splitFactor", "number", "5", "splits per channel, where there is one table"),
+    Parameter::optional("splitFactor", "integer", "5", "splits per channel, where there is one table"),
     Parameter::optional(
         "types",
         "object or string",
@@ -40,8 +44,13 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
         "[]",
         "probes: a database where one does not yield 0 is passed over",
     ),
-    Parameter::optional("busyTimeout", "number", "10000", "milliseconds to wait for a lock that another process holds"),
-    Parameter::optional("fetchSize", "number", "", "accepted and not needed"),
+    Parameter::optional(
+        "busyTimeout",
+        "integer",
+        "10000",
+        "milliseconds to wait for a lock that another process holds",
+    ),
+    Parameter::optional("fetchSize", "integer", "", "accepted and not needed"),
     Parameter::optional("username", "string", "", "accepted and not needed"),
     Parameter::optional("password", "string", "", "accepted and not needed"),
 ];
@@ -131,7 +140,7 @@ impl ReaderConfig {
         let mut config = ReaderConfig {
             connections: Vec::new(),
             sources: Vec::new(),
-            columns: Columns::from_params(&params)?.unwrap_or(Columns::All),
+            columns: Columns::All,
             condition: condition(&params)?,
             split_by: params.text("splitPk")?.filter(|name| !name.trim().is_empty()),
             split_factor: split_factor(&params)?,
@@ -153,7 +162,11 @@ impl ReaderConfig {
                 config.add_connection(&connection, "jdbcUrl")?;
             }
         }
-        config.ignore_what_queries_do_not_take();
+        if config.reads_queries() {
+            config.ignore_what_queries_do_not_take(&params);
+        } else {
+            config.columns = Columns::from_params(&params)?.unwrap_or(Columns::All);
+        }
         Ok(config)
     }
 
@@ -181,13 +194,15 @@ impl ReaderConfig {
         Ok(())
     }
 
-    fn ignore_what_queries_do_not_take(&mut self) {
-        if self.sources.iter().any(|source| matches!(source.what, What::Table(_))) {
-            return;
-        }
-        let columns = std::mem::replace(&mut self.columns, Columns::All);
+    fn reads_queries(&self) -> bool {
+        self.sources.iter().all(|source| matches!(source.what, What::Query(..)))
+    }
+
+    /// As in DataX, whatever `column` holds: the empty list of an unfilled template does no harm beside a query.
+    fn ignore_what_queries_do_not_take(&mut self, params: &Params<'_>) {
+        let columns = params.value("column").is_some_and(|column| *column != serde_json::json!(["*"]));
         let ignored = [
-            ("column", columns != Columns::All),
+            ("column", columns),
             ("where", self.condition.take().is_some()),
             ("splitPk", self.split_by.take().is_some()),
         ];

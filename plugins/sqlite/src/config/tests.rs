@@ -89,6 +89,7 @@ fn a_reader_takes_datax_parameters() {
     assert_eq!(sources, [(0, "table t0".into()), (0, "table t1".into()), (1, "table u".into())]);
 }
 
+/// Trap 54.
 #[test]
 fn queries_lose_final_semicolons_and_ignore_what_belongs_to_tables() {
     let config = ReaderConfig::from_json(&json!({
@@ -138,6 +139,7 @@ fn types_are_given_to_one_column_or_to_all() {
     assert_eq!(types(json!("text")).of("anything"), Some(crate::types::Kind::Text));
 }
 
+/// Trap 67.
 #[test]
 fn write_modes_are_read_in_every_spelling() {
     let mode = |text: &str| {

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use transship_plugin_api::{Error, Parameter, Params, Result};
+use transship_plugin_api::{ColumnFormats, Error, Parameter, Params, Result};
 
 use super::{Columns, Manners, locations, statements, tables, unquote};
 
 /// The parameters of `sqlitewriter`.
 pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
-    Parameter::optional("path", "string", "", "the database file: the short form of connection"),
-    Parameter::optional("table", "string", "", "the table to write into, with path"),
-    Parameter::optional("connection", "list of one object", "", "the database and the table"),
-    Parameter::optional("connection[].jdbcUrl", "string", "", "jdbc:sqlite:/path/file.db or the path"),
-    Parameter::optional("connection[].table", "string or list of one", "", "the table to write into"),
+    Parameter::optional("path", "string or list of strings", "", "the database file: the short form of connection"),
+    Parameter::optional("table", "string or list of strings", "", "the table to write into, with path"),
+    Parameter::optional("connection", "list of objects", "", "the database and the table: a list of one"),
+    Parameter::required("connection[].jdbcUrl", "string or list of strings", "jdbc:sqlite:/path/file.db or the path"),
+    Parameter::required("connection[].table", "string or list of strings", "the table to write into"),
     Parameter::optional(
         "column",
         "list of strings",
@@ -41,9 +41,14 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
     Parameter::optional("postSql", "list of strings", "[]", "statements to run after the last record is committed"),
     Parameter::optional("session", "list of strings", "[]", "statements to run first on each connection, e.g. pragmas"),
     Parameter::optional("emptyAsNull", "boolean", "true", "an empty text for a number column becomes NULL"),
-    Parameter::optional("busyTimeout", "number", "10000", "milliseconds to wait for a lock that another process holds"),
-    Parameter::optional("batchSize", "number", "2048", "accepted and not needed: a task is one transaction"),
-    Parameter::optional("batchByteSize", "number", "", "accepted and not needed: a task is one transaction"),
+    Parameter::optional(
+        "busyTimeout",
+        "integer",
+        "10000",
+        "milliseconds to wait for a lock that another process holds",
+    ),
+    Parameter::optional("batchSize", "integer", "2048", "accepted and not needed: a task is one transaction"),
+    Parameter::optional("batchByteSize", "integer", "", "accepted and not needed: a task is one transaction"),
     Parameter::optional("username", "string", "", "accepted and not needed"),
     Parameter::optional("password", "string", "", "accepted and not needed"),
 ];
@@ -60,6 +65,8 @@ pub(crate) struct WriterConfig {
     pub(crate) pre_sql: Vec<String>,
     pub(crate) post_sql: Vec<String>,
     pub(crate) empty_as_null: bool,
+    /// How dates are written into text columns.
+    pub(crate) formats: ColumnFormats,
     pub(crate) manners: Manners,
 }
 
@@ -139,6 +146,7 @@ impl WriterConfig {
             pre_sql: statements(&params, "preSql")?,
             post_sql: statements(&params, "postSql")?,
             empty_as_null: params.truth("emptyAsNull")?.unwrap_or(true),
+            formats: ColumnFormats::read(&params)?,
             manners: Manners::from_params(&params)?,
         })
     }

@@ -32,6 +32,7 @@ fn types_come_from_the_declarations() {
     assert_eq!((read.splits[0].unit.as_str(), read.splits[0].records), ("rowid", Some(3)));
 }
 
+/// Trap 60.
 #[test]
 fn a_cell_that_does_not_fit_is_dirty_and_the_other_rows_are_read() {
     let place = Place::with(
@@ -104,6 +105,7 @@ fn a_datetime_column_that_holds_seconds_is_read_as_integers() {
     assert_eq!(read.words(), ["NULL NULL", "1709164800 NULL", "NULL yesterday"]);
 }
 
+/// Trap 61.
 #[test]
 fn columns_may_be_names_constants_and_expressions() {
     let place = Place::with(
@@ -129,6 +131,7 @@ fn an_aggregate_yields_one_row_however_many_channels_there_are() {
     assert_eq!(distinct.unwrap().rows().len(), 3);
 }
 
+/// Trap 55.
 #[test]
 fn where_keeps_its_or_to_itself() {
     let place = Place::with(
@@ -242,6 +245,7 @@ fn the_way_out_that_a_dirty_record_names_is_one() {
     assert_eq!((taken.words(), taken.dirty), (vec!["00ff".into(), "37".into()], vec![]));
 }
 
+/// Trap 56.
 #[test]
 fn the_first_database_that_can_be_opened_and_whose_probes_agree_is_read() {
     let place = Place::with("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1);");

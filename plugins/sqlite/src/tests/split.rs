@@ -57,6 +57,7 @@ fn fill(place: &Place, table: &str, keys: &[Stored]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// Traps 48, 50, 51.
     #[test]
     fn splits_by_key_hold_each_row_once(
         schema in 0..TABLES.len(),
@@ -75,6 +76,7 @@ proptest! {
         prop_assert_eq!(numbers_read(parameter, channels), all);
     }
 
+    /// Trap 51.
     #[test]
     fn splits_by_rowid_hold_each_row_once(
         rowids in proptest::collection::btree_set(prop_oneof![any::<i64>(), -50i64..50, Just(i64::MIN), Just(i64::MAX)], 0..80),
@@ -133,6 +135,7 @@ fn splits_by_key_are_about_as_large_as_each_other() {
     assert!(sizes[..8].iter().all(|size| (230..270).contains(size)), "{sizes:?}");
 }
 
+/// Traps 52, 53.
 #[test]
 fn a_large_table_is_split_without_being_asked_and_a_small_one_is_not() {
     let large = table_with(&[(0, 100_001)]);

@@ -161,6 +161,7 @@ fn post_sql_runs_statement_by_statement() {
     assert_eq!(place.one("SELECT id || name FROM t"), "1ann!");
 }
 
+/// Trap 65.
 #[test]
 fn a_refused_row_is_dirty_and_the_rest_is_written() {
     let place = Place::with(
@@ -195,6 +196,7 @@ fn a_refused_row_is_dirty_and_the_rest_is_written() {
     assert_eq!(place.one("SELECT group_concat(name) FROM t"), "ann,eve,seven");
 }
 
+/// Trap 63.
 #[test]
 fn a_value_that_its_column_cannot_store_is_dirty() {
     let place = Place::with("CREATE TABLE t (a TEXT, b INTEGER); CREATE TABLE s (a INTEGER, b INTEGER) STRICT;");
@@ -239,6 +241,7 @@ fn insert_or_ignore_leaves_out_duplicates_and_nothing_else() {
     assert_eq!(written.dirty[0].cause, "NOT NULL constraint failed: t.name");
 }
 
+/// Trap 66.
 #[test]
 fn an_update_goes_by_the_primary_key_or_the_key_that_is_named() {
     let place = Place::with("CREATE TABLE t (id INTEGER UNIQUE, name TEXT UNIQUE); INSERT INTO t VALUES (9, 'ann');");

@@ -1,11 +1,13 @@
 //! A value of a record as SQLite stores it in a column, so that it is the same value there, or not at all.
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 use rusqlite::types::ValueRef;
+use transship_plugin_api::ColumnFormats;
+use transship_plugin_api::dates::Zone;
 use transship_plugin_api::row::Value;
 
 use crate::number::{self, NotStorable, Number};
-use crate::types::Target;
+use crate::types::{Kind, Target};
 
 /// A column of the table, as far as it matters for what can be stored in it.
 #[derive(Debug, Clone)]
@@ -17,6 +19,36 @@ pub(super) struct Place {
     pub(super) numbers: bool,
     /// Whether an empty text for a number is NULL.
     pub(super) empty_as_null: bool,
+    /// How the job has dates and times written here; `None`: as SQLite's own functions do.
+    pub(super) dates: Option<Dates>,
+}
+
+/// How dates and times are written into a column.
+#[derive(Debug, Clone)]
+pub(super) struct Dates {
+    formats: ColumnFormats,
+    zone: Zone,
+}
+
+impl Dates {
+    /// What the job says of a column like this. Its formats are for text columns: all others have the form that SQLite
+    /// knows. Instants in a column that is declared to have no zone are what clocks in the job's zone show.
+    pub(super) fn of(formats: &ColumnFormats, field: &Field, declared: &str, target: Target) -> Option<Dates> {
+        let column_zone = match field.data_type() {
+            DataType::Timestamp(_, zone) => zone.as_deref(),
+            _ => None,
+        };
+        let has_no_zone = Kind::declared(declared) == Some(Kind::Timestamp);
+        let formats = match target {
+            Target::Text if formats.says_how_dates_are_written() => formats.clone(),
+            _ if has_no_zone && column_zone.is_some() && formats.zone().is_some() => {
+                formats.clone().without_date_formats()
+            }
+            _ => return None,
+        };
+        let zone = formats.zone_of(column_zone.unwrap_or("UTC"));
+        Some(Dates { formats, zone })
+    }
 }
 
 const NO_NAN: &str = "SQLite has no NaN and would store NULL";
@@ -59,8 +91,16 @@ pub(super) fn stored<'a>(place: &Place, value: Value<'a>, scratch: &'a mut Strin
         (value, Target::Number | Target::Real | Target::Boolean) => {
             Err(place.misfit(&format!("{} is no number", name(value))))
         }
-        (value, _) => {
-            write(value, scratch);
+        (value, target) => {
+            scratch.clear();
+            let by_the_job =
+                place.dates.as_ref().is_some_and(|dates| value.write_dated(&dates.formats, &dates.zone, scratch));
+            if by_the_job && target == Target::Text {
+                return Ok(ValueRef::Text(scratch.as_bytes()));
+            }
+            if !by_the_job {
+                write(value, scratch);
+            }
             if (is_date_and_time(value) || matches!(value, Value::Date(_))) && !has_four_digit_year(scratch) {
                 return Err(place.misfit("the year is not between 0000 and 9999, and SQLite knows no other dates"));
             }

@@ -26,6 +26,7 @@ fn number(text: &str) -> (DataType, bool, String) {
     (DataType::Utf8, true, text.into())
 }
 
+/// Trap 8.
 #[test]
 fn constants_are_taken_in_any_json_form_and_type_case() {
     assert_eq!(constant("long", json!("12")), plain(DataType::Int64, "12"));
@@ -36,8 +37,12 @@ fn constants_are_taken_in_any_json_form_and_type_case() {
     assert_eq!(constant("BOOL", json!("1")), plain(DataType::Boolean, "false"));
     assert_eq!(constant("Int", json!(-3)), plain(DataType::Int64, "-3"));
     assert_eq!(constant("bytes", json!("aä")), plain(DataType::Binary, "61c3a4"));
+    let written: Value = serde_json::from_str("1.50").unwrap();
+    assert_eq!(constant("string", written.clone()), plain(DataType::Utf8, "1.50"));
+    assert_eq!(constant("double", written), number("1.50"));
 }
 
+/// Traps 30, 32.
 #[test]
 fn longs_are_cut_at_the_point_and_may_have_any_size() {
     for (text, expected) in [
@@ -57,6 +62,7 @@ fn longs_are_cut_at_the_point_and_may_have_any_size() {
     assert_eq!(constant("LONG", json!("-1e20")), number("-100000000000000000000"));
 }
 
+/// Traps 31, 33.
 #[test]
 fn doubles_that_are_written_otherwise_than_floats_stay_as_written() {
     for text in ["3.25", "-0.001", "9999999.5"] {

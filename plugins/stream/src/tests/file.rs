@@ -78,6 +78,7 @@ fn nothing_is_seen_under_the_name_before_the_job_commits() {
     assert_eq!(names(directory.path()), ["out.txt"]);
 }
 
+/// Trap 90.
 #[test]
 fn the_parts_of_all_tasks_become_one_file_once() {
     let directory = tempfile::tempdir().unwrap();
@@ -235,6 +236,7 @@ fn an_output_that_fails_is_an_error_of_its_task() {
     assert!(error.message().starts_with("can't print to standard output: "), "{error}");
 }
 
+/// Trap 82.
 #[test]
 fn a_full_disk_is_an_error_that_names_the_file() {
     // /dev/full takes no byte, and stands in for the part here.

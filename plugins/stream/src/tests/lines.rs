@@ -6,19 +6,31 @@ use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int64Array,
     RecordBatch, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt64Array,
 };
-use serde_json::json;
-use transship_plugin_api::row::Rows;
+use serde_json::{Value, json};
+use transship_plugin_api::{ColumnFormats, Params};
 
-use super::{all_splits, batches, options, reader};
+use super::{TestHost, all_splits, batch, batches, options, reader};
 use crate::text::Lines;
 
 fn lines(delimiter: &str, columns: Vec<ArrayRef>) -> String {
+    let (lines, dirty) = lines_by(json!({}), delimiter, columns);
+    assert_eq!(dirty, []);
+    lines
+}
+
+/// The lines, by this `common.column`, and what is dirty.
+fn lines_by(common: Value, delimiter: &str, columns: Vec<ArrayRef>) -> (String, Vec<(u64, String, String)>) {
     let names = (0..columns.len()).map(|index| index.to_string());
-    let records = RecordBatch::try_from_iter(names.zip(columns)).unwrap();
-    let lines = Lines::new(delimiter).unwrap();
+    let mut batch = batch(RecordBatch::try_from_iter(names.zip(columns)).unwrap());
+    let parameter = json!({ "common": { "column": common } });
+    let formats = ColumnFormats::read(&Params::new(&parameter, "parameter").unwrap()).unwrap();
+    let host = TestHost::default();
     let mut out = String::new();
-    Rows::new(&records).iter().for_each(|row| lines.push(row, &mut out));
-    out
+    let rows = 0..batch.num_rows();
+    let written = Lines::new(delimiter, formats).push(&mut batch, rows, &host, &mut out).unwrap();
+    let dirty = host.dirty.into_inner().unwrap();
+    assert_eq!(written as usize + dirty.len(), batch.num_rows());
+    (out, dirty)
 }
 
 #[test]
@@ -43,6 +55,7 @@ fn constants_of_any_json_form_are_printed_as_datax_prints_them() {
     assert_eq!(lines("\t", records.columns().to_vec()), line.repeat(2));
 }
 
+/// Traps 29, 35, 90.
 #[test]
 fn values_are_joined_by_the_whole_delimiter() {
     let columns = || -> Vec<ArrayRef> {
@@ -57,6 +70,7 @@ fn values_are_joined_by_the_whole_delimiter() {
     assert_eq!(lines("", columns()), "127true\nnullfalse\n");
 }
 
+/// Traps 31, 32.
 #[test]
 fn numbers_keep_their_digits() {
     let decimal = Decimal128Array::from(vec![12_300]).with_precision_and_scale(10, 2).unwrap();
@@ -92,6 +106,7 @@ fn floats_are_written_plainly_as_java_does() {
     assert_eq!(lines("", vec![Arc::new(Float32Array::from(vec![0.1]))]), "0.1\n");
 }
 
+/// Trap 26.
 #[test]
 fn dates_and_times_show_a_fraction_only_where_there_is_one() {
     let moments = TimestampMicrosecondArray::from(vec![1_709_211_845_678_900]);
@@ -101,12 +116,39 @@ fn dates_and_times_show_a_fraction_only_where_there_is_one() {
         Arc::new(Date32Array::from(vec![19_782])),
         Arc::new(Time64MicrosecondArray::from(vec![86_399_999_999])),
     ];
-    assert_eq!(lines(",", columns), "2024-02-29 13:04:05.6789,2024-02-29 13:04:05.6789,2024-02-29,23:59:59.999999\n");
+    assert_eq!(
+        lines(",", columns),
+        "2024-02-29 13:04:05.6789,2024-02-29 21:04:05.6789+08:00,2024-02-29,23:59:59.999999\n"
+    );
     let whole: Vec<ArrayRef> = vec![Arc::new(TimestampMicrosecondArray::from(vec![-1_000_000]))];
     assert_eq!(lines(",", whole), "1969-12-31 23:59:59\n");
 }
 
+/// Trap 25.
 #[test]
-fn bytes_are_shown_as_text() {
-    assert_eq!(lines("", vec![Arc::new(BinaryArray::from(vec!["aä".as_bytes(), b"\xff"]))]), "aä\n\u{fffd}\n");
+fn dates_follow_the_formats_and_the_zone_of_the_job() {
+    let moments = TimestampMicrosecondArray::from(vec![1_709_211_845_678_900]);
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(moments.clone()),
+        Arc::new(moments.with_timezone("UTC")),
+        Arc::new(Date32Array::from(vec![19_782])),
+        Arc::new(Time64MicrosecondArray::from(vec![3_660_000_000])),
+    ];
+    let common = json!({
+        "datetimeFormat": "yyyy/MM/dd HH:mm:ss", "dateFormat": "dd.MM.yyyy", "timeFormat": "HH:mm", "timeZone": "GMT+8"
+    });
+    let (text, _) = lines_by(common, ",", columns);
+    assert_eq!(text, "2024/02/29 13:04:05,2024/02/29 21:04:05,29.02.2024,01:01\n");
+}
+
+/// Trap 36.
+#[test]
+fn bytes_are_the_text_that_they_are_in_the_encoding_or_dirty() {
+    let bytes = || -> Vec<ArrayRef> { vec![Arc::new(BinaryArray::from(vec!["aä".as_bytes(), b"\xff", b"\xb2\xb4"]))] };
+    let (text, dirty) = lines_by(json!({}), "", bytes());
+    assert_eq!(text, "aä\n");
+    assert_eq!(dirty.iter().map(|dirty| (dirty.0, dirty.1.as_str())).collect::<Vec<_>>(), [(1, "0"), (2, "0")]);
+    assert!(dirty[0].2.contains("UTF-8"), "{}", dirty[0].2);
+    let (text, dirty) = lines_by(json!({ "encoding": "gbk" }), "", bytes());
+    assert_eq!((text.as_str(), dirty.len()), ("a盲\n泊\n", 1));
 }

@@ -8,29 +8,31 @@ mod rate;
 mod reading;
 
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use serde_json::Value;
 use transship_plugin_api::row::cell_to_text;
 use transship_plugin_api::{
-    Batch, DirtyRecord, Error, Host, HostRef, Item, Origin, ReadOptions, Reader, Result, Run, Split, SplitRequest,
-    TaskInfo,
+    Batch, DirtyRecord, Host, HostRef, Item, Origin, ReadOptions, Reader, Result, Run, Split, SplitRequest, TaskInfo,
 };
 
-/// A host that can be told to cancel. No record of this plugin is ever dirty.
+/// A host that can be told to cancel, and keeps what is dirty: position, column and cause.
 #[derive(Default)]
 struct TestHost {
     cancelled: AtomicBool,
+    dirty: Mutex<Vec<(u64, String, String)>>,
 }
 
 impl Host for TestHost {
     fn log(&self, _level: log::Level, _target: &str, _message: &str) {}
 
     fn dirty(&self, record: &DirtyRecord<'_>) -> Result<()> {
-        Err(Error::internal(format!("unexpected dirty record: {record:?}")))
+        let column = record.column.unwrap_or_default();
+        self.dirty.lock().unwrap().push((record.position.unwrap(), column.into(), record.cause.into()));
+        Ok(())
     }
 
     fn is_cancelled(&self) -> bool {
@@ -75,7 +77,7 @@ fn host() -> HostRef {
 }
 
 fn cancelled_host() -> HostRef {
-    Arc::new(TestHost { cancelled: AtomicBool::new(true) })
+    Arc::new(TestHost { cancelled: AtomicBool::new(true), ..TestHost::default() })
 }
 
 fn reader(parameter: Value) -> Box<dyn Reader> {

@@ -152,3 +152,24 @@ fn a_writer_warns_of_a_sleep_that_will_not_be() {
         assert_eq!(warned(silent), [""; 0]);
     }
 }
+
+/// Trap 90.
+#[test]
+fn a_writer_warns_of_an_encoding_that_is_not_utf_8() {
+    let warned = |parameter: Value| warnings(|| drop(crate::writer::new(&parameter, host()).unwrap()));
+    assert_eq!(
+        warned(json!({ "encoding": "GBK" })),
+        ["parameter.encoding is ignored, as in DataX: output is always UTF-8, not GBK"]
+    );
+    assert_eq!(warned(json!({ "encoding": "UTF-8" })), [""; 0]);
+}
+
+#[test]
+fn bytes_are_those_of_the_text_in_the_encoding_of_the_job() {
+    let column = |value: &str| json!([{ "type": "BYTES", "value": value }]);
+    let parameter = |value: &str| json!({ "column": column(value), "sliceRecordCount": 1, "common": { "column": { "encoding": "gbk" } } });
+    let mut made = super::reader(parameter("泊"));
+    let split = super::all_splits(made.as_mut(), 1).remove(0);
+    assert_eq!(super::values(made.as_mut(), &split), ["b2b4"]);
+    refused(parameter("😀"), "parameter.column[0].value has '😀', a character that GBK lacks");
+}

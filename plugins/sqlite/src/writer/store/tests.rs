@@ -1,13 +1,15 @@
 //! Tests of what is stored for a value.
 
+use arrow_schema::TimeUnit;
 use rusqlite::types::Value as Stored;
+use transship_plugin_api::Params;
 
 use super::*;
 use crate::connection::words;
 
 fn place(declared: &str) -> Place {
     let target = Target::declared(declared, false);
-    Place { name: "c".into(), declared: declared.into(), target, numbers: false, empty_as_null: true }
+    Place { name: "c".into(), declared: declared.into(), target, numbers: false, empty_as_null: true, dates: None }
 }
 
 fn owned(value: ValueRef<'_>) -> Stored {
@@ -96,6 +98,7 @@ fn what_is_stored_comes_back() {
     }
 }
 
+/// Traps 32, 62.
 #[test]
 fn numbers_are_stored_as_numbers_or_refused() {
     assert_eq!(store("INTEGER", Value::Text("12")), integer(12));
@@ -123,6 +126,7 @@ fn numbers_are_stored_as_numbers_or_refused() {
     }
 }
 
+/// Trap 33.
 #[test]
 fn the_cause_says_what_is_wrong_with_a_number() {
     for (text, problem) in [
@@ -142,6 +146,7 @@ fn the_cause_says_what_is_wrong_with_a_number() {
     assert!(cause.ends_with("SQLite would make infinity or zero of it"), "{cause}");
 }
 
+/// Traps 29, 64.
 #[test]
 fn an_empty_text_for_a_number_is_null_unless_the_job_says_otherwise() {
     assert_eq!(store("INTEGER", Value::Text("")), Ok(Stored::Null));
@@ -164,6 +169,14 @@ fn text_that_sqlite_would_turn_into_another_text_is_refused() {
     }
 }
 
+/// Trap 34.
+#[test]
+fn a_null_is_null_in_every_column() {
+    for declared in ["INTEGER", "REAL", "NUMERIC", "BOOLEAN", "TEXT", "BLOB", "DATE", "STRING"] {
+        assert_eq!(store(declared, Value::Null), Ok(Stored::Null), "{declared}");
+    }
+}
+
 #[test]
 fn dates_and_times_are_written_as_sqlite_writes_them() {
     assert_eq!(store("DATE", Value::Date(19_782)), text("2024-02-29"));
@@ -177,6 +190,34 @@ fn dates_and_times_are_written_as_sqlite_writes_them() {
     }
 }
 
+/// Trap 25.
+#[test]
+fn text_columns_take_dates_in_the_form_that_the_job_writes() {
+    let formats = |column: serde_json::Value| {
+        let parameter = serde_json::json!({ "common": { "column": column } });
+        ColumnFormats::read(&Params::new(&parameter, "parameter").unwrap()).unwrap()
+    };
+    let store = |column, declared, value, zone: Option<&str>| {
+        let field = Field::new("c", DataType::Timestamp(TimeUnit::Microsecond, zone.map(Into::into)), true);
+        let place = place(declared);
+        let dates = Dates::of(&formats(column), &field, declared, place.target);
+        stored(&Place { dates, ..place }, value, &mut String::new()).map(owned)
+    };
+    let written = || serde_json::json!({ "datetimeFormat": "dd/MM/yyyy HH:mm", "dateFormat": "d.M.yyyy" });
+    let zone = || serde_json::json!({ "timeZone": "GMT+8" });
+    assert_eq!(store(written(), "TEXT", Value::Timestamp(0), None), text("01/01/1970 00:00"));
+    assert_eq!(store(written(), "VARCHAR(20)", Value::Date(19_782), None), text("29.2.2024"));
+    assert_eq!(store(written(), "TIMESTAMP", Value::Timestamp(0), None), text("1970-01-01 00:00:00"));
+    assert_eq!(store(written(), "DATE", Value::Date(19_782), None), text("2024-02-29"));
+    assert_eq!(store(zone(), "TEXT", Value::Instant(0), Some("UTC")), text("1970-01-01 08:00:00"));
+    assert_eq!(store(zone(), "TIMESTAMP", Value::Instant(0), Some("UTC")), text("1970-01-01 08:00:00"));
+    assert_eq!(store(zone(), "TIMESTAMPTZ", Value::Instant(0), Some("UTC")), text("1970-01-01 00:00:00Z"));
+    assert_eq!(store(zone(), "TIMESTAMP", Value::Timestamp(0), None), text("1970-01-01 00:00:00"));
+    assert_eq!(store(serde_json::json!({}), "TEXT", Value::Instant(0), Some("UTC")), text("1970-01-01 00:00:00Z"));
+    assert!(store(zone(), "TIMESTAMP", Value::Instant(i64::MAX), Some("UTC")).unwrap_err().contains("the year"));
+}
+
+/// Traps 31, 32, 35.
 #[test]
 fn values_in_text_columns_are_written_out() {
     assert_eq!(store("TEXT", Value::Bool(false)), text("false"));

@@ -1,5 +1,9 @@
 //! Tests of dates and patterns.
 
+mod formats;
+mod usual;
+mod zones;
+
 use super::*;
 use crate::error::Kind;
 
@@ -53,6 +57,7 @@ fn every_day_of_two_eras_follows_the_one_before_it() {
     }
 }
 
+/// Trap 27.
 #[test]
 fn days_that_no_calendar_has_are_refused() {
     for (year, month, day) in
@@ -144,6 +149,7 @@ fn numbers_may_have_fewer_digits_unless_a_number_follows_directly() {
     assert_eq!(pattern("yyyyMMdd").parse_micros("2024-02-09"), None);
 }
 
+/// Trap 27.
 #[test]
 fn texts_that_are_no_such_date_are_refused() {
     let pattern = pattern("yyyy-MM-dd HH:mm:ss");

@@ -1,10 +1,14 @@
 //! Dates in the usual forms: `2020-01-02`, `2020-01-02 03:04:05`, with a `T` for the blank, with a fraction, with or
 //! without leading zeros; `20200102`; `03:04:05`, which is on 1970-01-01. A day that does not exist is none.
+//! Not here: the formats that a job file asks for (`formats`, `pattern`).
 
-use transship_plugin_api::DatePattern;
-use transship_plugin_api::dates::{MICROS_PER_DAY, MICROS_PER_SECOND, days_from_civil};
+use std::borrow::Cow;
 
-use super::Cause;
+use super::pattern::DatePattern;
+use super::{MICROS_PER_DAY, MICROS_PER_SECOND, days_from_civil};
+
+/// Why a text is no date: continues the sentence "the value …".
+pub type Cause = Cow<'static, str>;
 
 const EMPTY: &str = "is empty, which is no date; set nullFormat to \"\" if it means NULL";
 const NO_DATE: &str =
@@ -15,7 +19,15 @@ const ZONE: &str = "has a time zone; give the column a format with XXX or Z so t
 const TOO_FINE: &str = "has parts of a second that are smaller than a microsecond";
 
 /// The date that a text is, in microseconds since 1970-01-01 00:00:00.
-pub(crate) fn parse_date(text: &[u8]) -> Result<i64, Cause> {
+///
+/// # Errors
+/// Why it is none.
+pub fn parse_date(text: &[u8]) -> Result<i64, Cause> {
+    parse_date_but(text, true)
+}
+
+/// As [`parse_date`]; `compact`: whether eight digits are a day.
+pub(super) fn parse_date_but(text: &[u8], compact: bool) -> Result<i64, Cause> {
     if text.is_empty() {
         return Err(EMPTY.into());
     }
@@ -23,7 +35,7 @@ pub(crate) fn parse_date(text: &[u8]) -> Result<i64, Cause> {
     if let Some(time) = rest.clone().time_to_the_end()? {
         return Ok(time);
     }
-    let day = rest.day()?;
+    let day = rest.day(compact)?;
     if rest.text.is_empty() {
         return Ok(day);
     }
@@ -39,7 +51,10 @@ pub(crate) fn parse_date(text: &[u8]) -> Result<i64, Cause> {
 
 /// The date that a text is by this pattern, in microseconds since 1970-01-01 00:00:00 (UTC, where the pattern has a
 /// zone).
-pub(crate) fn parse_date_by(pattern: &DatePattern, text: &[u8]) -> Result<i64, Cause> {
+///
+/// # Errors
+/// Why it is none.
+pub fn parse_date_by(pattern: &DatePattern, text: &[u8]) -> Result<i64, Cause> {
     if text.is_empty() {
         return Err(EMPTY.into());
     }
@@ -55,9 +70,9 @@ struct Rest<'a> {
 
 impl Rest<'_> {
     /// `2020-01-02` or `20200102`, as microseconds.
-    fn day(&mut self) -> Result<i64, Cause> {
+    fn day(&mut self, compact: bool) -> Result<i64, Cause> {
         let (year, month, day) = match self.number(1, 8) {
-            Some((date, 8)) => (date / 10_000, date / 100 % 100, date % 100),
+            Some((date, 8)) if compact => (date / 10_000, date / 100 % 100, date % 100),
             Some((year, 4)) => {
                 let month = self.after(b'-').and_then(|()| self.number(1, 2));
                 let day = month.and_then(|_| self.after(b'-')).and_then(|()| self.number(1, 2));
