@@ -1,22 +1,35 @@
-//! The job file as written: its shape, its places, nothing resolved. Not here: what it means for a run (`plan`), nor the
-//! parameters of plugins (the plugins read those).
+//! The job file: read in DataX's dialect, its variables put in, its shape checked, nothing resolved. Not here: what it means for
+//! a run (`plan`), nor the parameters of plugins (the plugins read those).
 
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use encoding_rs::Encoding;
 use serde_json::Value;
 use transship_plugin_api::Params;
 
-use crate::error::{Error, Result};
-use crate::secrets::mask_broken;
+use crate::error::{Findings, Problem, Warning};
+use crate::json::{self, Document, Origin};
+use crate::secrets::is_secret_name;
 
+mod job_keys;
 mod keys;
+mod reading;
+mod settings;
+mod source;
+mod variables;
+
+pub use job_keys::JOB_KEYS;
 pub use keys::unknown_key_warnings;
+use reading::Notes;
+pub use settings::{DirtyLimit, Retry, Setting, Speed, Transport};
+pub use source::Source;
+pub use variables::Variables;
 
 /// A job file.
-#[derive(Debug, Clone)]
 pub struct JobFile {
-    /// Where it was read from.
+    /// Where it was read from; `-`: standard input.
     pub path: PathBuf,
     /// Its file name without the ending.
     pub name: String,
@@ -26,8 +39,10 @@ pub struct JobFile {
     pub setting: Setting,
     /// The whole tree: it holds the secrets that must not be printed.
     pub tree: Value,
-    /// What is odd about it, though not wrong.
-    pub warnings: Vec<String>,
+    /// What `${env:…}` and `${file:…}` gave: secrets too.
+    pub fetched: Vec<String>,
+    source: Source,
+    document: Document,
 }
 
 /// One line from a reader to a writer.
@@ -39,184 +54,330 @@ pub struct Content {
 }
 
 /// A plugin by name, and its parameters.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Component {
-    /// Its name in the job file.
+    /// Its name in the job file; empty where there is none, or no parameters are: either makes the file a refused one.
     pub name: String,
     /// The library to load it from, where the job file says so.
     pub library: Option<PathBuf>,
-    /// What the plugin reads. It may hold secrets.
+    /// What the plugin reads: its own parameters, and the job's `common` settings. It may hold secrets.
     pub parameter: Value,
     /// Where it stands in the job file: `job.content[0].reader`.
     pub place: String,
 }
 
-/// How to move: what a job file says, with DataX's keys.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Setting {
-    pub speed: Speed,
-    /// More dirty records than this fail the job.
-    pub dirty_records: Option<u64>,
-    /// A larger share of dirty records than this (0 to 1) fails the job. Not looked at where `dirty_records` is given.
-    pub dirty_share: Option<f64>,
-    pub transport: Transport,
-    pub retry: Retry,
+/// How job files are read.
+pub struct Reading<'a> {
+    pub variables: &'a Variables,
+    /// The encoding of the file; `None`: UTF-8, or what its byte-order mark says.
+    pub encoding: Option<&'static Encoding>,
+    /// What stands behind `${env:…}` and `${file:…}`, or why it cannot be had.
+    pub fetch: &'a dyn Fn(Origin<'_>) -> Result<String, String>,
+    /// Whether all entries of `job.content` run, whatever the file says.
+    pub all_contents: bool,
 }
 
-/// `job.setting.speed`, limits for the whole job. `None`: no limit given.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Speed {
-    pub channels: Option<u32>,
-    pub bytes_per_second: Option<u64>,
-    pub records_per_second: Option<u64>,
-}
+/// How a file begins that is packed with gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// `core.transport.channel`, limits for each channel.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Transport {
-    pub capacity_records: Option<u64>,
-    pub capacity_bytes: Option<u64>,
-    pub bytes_per_second: Option<u64>,
-    pub records_per_second: Option<u64>,
-}
-
-/// `core.container.task.failOver`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Retry {
-    pub max_attempts: Option<u32>,
-    pub pause_millis: Option<u64>,
-}
+/// The key under which plugins find the job's `common` settings among their parameters.
+const COMMON: &str = "common";
 
 impl JobFile {
-    /// Reads a job file.
-    ///
-    /// # Errors
-    /// [`Error::Job`], with the file, and line and column where it is not JSON, or the JSON path where a value is wrong.
-    pub fn read(path: &Path) -> Result<JobFile> {
-        let bytes = std::fs::read(path).map_err(|error| {
-            let hint = if path.is_dir() { " (it is a folder)" } else { "" };
-            Error::Job(format!("cannot read the job file {}{hint}: {error}", path.display()))
-        })?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Error::Job(format!("{}: byte {at} is not UTF-8: save the job file in UTF-8", path.display()))
-        })?;
-        JobFile::parse(path, &text)
+    /// Reads a job file; the path `-` is standard input. What is wrong with it and what is odd about it goes to `findings`, with
+    /// file, line and column. There is no job file where it cannot be read as JSON; where it can, it is there even if it is
+    /// refused, so that what is wrong with its plugins can be told as well.
+    pub fn read(path: &Path, reading: &Reading<'_>, findings: &mut Findings) -> Option<JobFile> {
+        let bytes = if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        } else {
+            std::fs::read(path)
+        };
+        match bytes {
+            Ok(bytes) => {
+                if bytes.starts_with(&GZIP) {
+                    let message = format!(
+                        "{}:1:1: the job file is packed with gzip: unpack it, or pipe it: gunzip -c FILE | transship run -",
+                        path.display()
+                    );
+                    findings.problems.push(Problem::wrong((0, message)));
+                    return None;
+                }
+                let (text, warning) = Source::decode(path, &bytes, reading.encoding);
+                findings.warnings.extend(warning.map(|warning| (0, warning).into()));
+                JobFile::parse(path, text, reading, findings)
+            }
+            Err(error) => {
+                let hint = match path.to_string_lossy().to_ascii_lowercase() {
+                    url if url.starts_with("http://") || url.starts_with("https://") => {
+                        " (job files are not fetched: curl -sf URL | transship run -)"
+                    }
+                    _ if path.is_dir() => " (it is a folder)",
+                    _ => "",
+                };
+                let message = format!("cannot read the job file {}{hint}: {error}", path.display());
+                findings.problems.push(Problem::wrong((0, message)));
+                None
+            }
+        }
     }
 
-    /// Reads the text of a job file; `path` is for messages and for the job's name.
-    pub fn parse(path: &Path, text: &str) -> Result<JobFile> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let tree: Value = serde_json::from_str(text).map_err(|error| Error::Job(broken_json(path, text, &error)))?;
-        let name = path.file_stem().map_or_else(|| "job".into(), |stem| stem.to_string_lossy().into_owned());
-        let (content, setting) =
-            read_tree(&tree).map_err(|error| Error::Job(format!("{}: {error}", path.display())))?;
-        let mut warnings = unknown_key_warnings(&tree, "", &keys::KNOWN);
-        if content.len() > 1 {
-            warnings.push(format!("job.content has {} entries: only the first is run, as in DataX", content.len()));
+    /// The same for a text that was read already; `path` is for messages and for the job's name.
+    pub fn parse(path: &Path, text: String, reading: &Reading<'_>, findings: &mut Findings) -> Option<JobFile> {
+        let source = Source::new(path, text, reading.variables);
+        let mut unavailable = false;
+        let mut fetch = |origin: Origin<'_>| (reading.fetch)(origin).inspect_err(|_| unavailable = true);
+        let parsed = json::parse(source.text(), &mut fetch);
+        let document = match parsed {
+            Ok(document) => document,
+            Err(broken) => {
+                let what = if unavailable { broken.message.clone() } else { what_is_broken(&source, &broken) };
+                let message = format!("{}: {what}\n{}", source.place(broken.at), source.excerpt(broken.at));
+                findings.problems.push(Problem::wrong((broken.at, message)));
+                return None;
+            }
+        };
+        for note in &document.notes {
+            findings.warnings.push((note.at, format!("{}: {}", source.place(note.at), note.message)).into());
         }
-        Ok(JobFile { path: path.to_path_buf(), name, content, setting, tree, warnings })
+        findings.warnings.extend(unset_variables(&source, &document));
+        let tree = document.value();
+        let mut notes = Notes { source: &source, document: &document, findings };
+        let (content, setting) = read_tree(&tree, reading.all_contents, &mut notes);
+        for warning in unknown_key_warnings(&tree, "", &keys::job_keys()) {
+            let beside_name = is_beside_a_plugins_name(&warning);
+            let advice = if beside_name { "; what a plugin takes stands inside \"parameter\"" } else { "" };
+            notes.warn(&format!("{warning}{advice}"));
+        }
+        findings.sort();
+        let name = match path.file_stem() {
+            Some(stem) if path != Path::new("-") => stem.to_string_lossy().into_owned(),
+            _ => "stdin".into(),
+        };
+        let fetched = document.secrets.clone();
+        Some(JobFile { path: path.to_path_buf(), name, content, setting, tree, fetched, source, document })
+    }
+
+    /// The entries of `job.content` that run.
+    pub fn running(&self) -> &[Content] {
+        match &self.content[..] {
+            [first, ..] if !self.setting.all_contents => std::slice::from_ref(first),
+            all => all,
+        }
+    }
+
+    /// A message that begins with a JSON path, with file, line and column of what the path leads to in front; and where in the text
+    /// that is.
+    pub fn located(&self, message: &str) -> (usize, String) {
+        reading::located(&self.source, &self.document, message)
     }
 }
 
 const FORM: &str = "is required: a job file has the form {\"job\": {\"content\": [{\"reader\": …, \"writer\": …}]}}";
 
-type Parsed<T> = transship_plugin_api::Result<T>;
-
-fn read_tree(tree: &Value) -> Parsed<(Vec<Content>, Setting)> {
-    let root = Params::root(tree, "the job file")?;
-    let job = root.object("job")?.ok_or_else(|| root.error("job", FORM))?;
-    let content = job.objects("content")?.iter().map(read_content).collect::<Parsed<Vec<_>>>()?;
-    if content.is_empty() {
-        return Err(job.error("content", "is required: a list of {\"reader\": …, \"writer\": …}"));
-    }
-    Ok((content, read_setting(&job, root.object("core")?.as_ref())?))
+fn read_tree(tree: &Value, all_contents: bool, notes: &mut Notes<'_>) -> (Vec<Content>, Setting) {
+    let Some(root) = notes.kept(Params::root(tree, "the job file").map(Some)) else { return Default::default() };
+    let job = match root.object("job") {
+        Ok(Some(job)) => job,
+        Ok(None) => {
+            let hint = if root.value("content").is_some() {
+                "; \"content\" and \"setting\" belong inside \"job\""
+            } else {
+                ""
+            };
+            notes.refuse(root.error("job", format_args!("{FORM}{hint}")).message());
+            return Default::default();
+        }
+        Err(error) => {
+            notes.refuse(error.message());
+            return Default::default();
+        }
+    };
+    let mut setting = settings::read(&root, &job, notes);
+    setting.all_contents |= all_contents;
+    refuse_encrypted(tree, &job, notes);
+    warn_of_handlers(&job, notes);
+    let content = read_contents(&root, &job, setting.all_contents, notes);
+    (content, setting)
 }
 
-fn read_content(content: &Params<'_>) -> Parsed<Content> {
-    let part = |key: &str| -> Parsed<Component> {
-        let component = content.object(key)?.ok_or_else(|| content.error(key, "is required"))?;
-        read_component(&component, content.path(key))
+fn read_contents(root: &Params<'_>, job: &Params<'_>, all_contents: bool, notes: &mut Notes<'_>) -> Vec<Content> {
+    let entries: Vec<(String, &Value)> = match job.value("content") {
+        Some(Value::Array(entries)) => {
+            entries.iter().enumerate().map(|(index, entry)| (format!("job.content[{index}]"), entry)).collect()
+        }
+        Some(single @ Value::Object(_)) => {
+            notes.warn("job.content is an object: it is taken as a list of one, where DataX refuses it");
+            vec![("job.content[0]".into(), single)]
+        }
+        Some(_) | None => Vec::new(),
     };
-    let reader = part("reader")?;
-    let writer = part("writer")?;
-    let transformers = content
-        .objects("transformer")?
+    if entries.is_empty() {
+        let problem = match job.value("content") {
+            None | Some(Value::Array(_)) => "is required: a list of {\"reader\": …, \"writer\": …}".into(),
+            Some(other) => format!(
+                "must be a list of {{\"reader\": …, \"writer\": …}}, not {}",
+                transship_plugin_api::params::describe(other)
+            ),
+        };
+        notes.refuse(job.error("content", problem).message());
+    }
+    let running = if all_contents { entries.len() } else { 1 };
+    if entries.len() > running {
+        notes.warn(&format!(
+            "job.content has {} entries: only the first runs, as in DataX; \"contents\": \"all\" in job.setting or --all-contents \
+             runs them all",
+            entries.len()
+        ));
+    }
+    // An entry that does not run may look as it likes.
+    let common = settings::section(root, COMMON, notes).and_then(|_| root.value(COMMON));
+    entries.iter().take(running).filter_map(|(place, entry)| read_content(place, entry, common, notes)).collect()
+}
+
+fn read_content(place: &str, entry: &Value, common: Option<&Value>, notes: &mut Notes<'_>) -> Option<Content> {
+    let content = notes.kept(Params::new(entry, place).map(Some))?;
+    let part = |key: &str, notes: &mut Notes<'_>| match content.object(key) {
+        Ok(Some(component)) => read_component(&component, content.path(key), common, notes),
+        Ok(None) => {
+            notes.refuse(content.error(key, "is required").message());
+            Component::default()
+        }
+        Err(error) => {
+            notes.refuse(error.message());
+            Component::default()
+        }
+    };
+    let reader = part("reader", notes);
+    let writer = part("writer", notes);
+    let transformers = notes.kept(content.objects("transformer").map(Some)).unwrap_or_default();
+    let transformers = transformers
         .iter()
         .enumerate()
-        .map(|(index, transformer)| read_component(transformer, format!("{}[{index}]", content.path("transformer"))))
-        .collect::<Parsed<Vec<_>>>()?;
-    Ok(Content { reader, transformers, writer })
+        .map(|(index, transformer)| {
+            read_component(transformer, format!("{}[{index}]", content.path("transformer")), common, notes)
+        })
+        .collect();
+    Some(Content { reader, transformers, writer })
 }
 
-fn read_component(component: &Params<'_>, place: String) -> Parsed<Component> {
-    let parameter = match component.object("parameter")? {
-        Some(_) => component.value("parameter").cloned().unwrap_or_default(),
-        None => Value::Object(serde_json::Map::new()),
+fn read_component(component: &Params<'_>, place: String, common: Option<&Value>, notes: &mut Notes<'_>) -> Component {
+    let mut name = notes.kept(component.required_text("name").map(Some)).unwrap_or_default().trim().to_string();
+    let mut parameter = match component.object("parameter") {
+        Ok(Some(_)) => component.value("parameter").cloned().unwrap_or_default(),
+        Ok(None) => Value::Object(serde_json::Map::new()),
+        Err(error) => {
+            notes.refuse(error.message());
+            // What the plugin would miss in it is not worth telling.
+            name.clear();
+            Value::Null
+        }
     };
-    Ok(Component {
-        name: component.required_text("name")?.trim().to_string(),
-        library: component.text("path")?.map(PathBuf::from),
-        parameter,
-        place,
-    })
+    if let (Value::Object(parameters), Some(common)) = (&mut parameter, common) {
+        parameters.entry(COMMON).or_insert_with(|| common.clone());
+    }
+    let library = notes.kept(component.text("path")).filter(|path| !path.trim().is_empty()).map(PathBuf::from);
+    let library = library.filter(|library| {
+        // DataX's own key of this name is the folder of the plugin in its installation.
+        let is_library = library.to_string_lossy().ends_with(std::env::consts::DLL_SUFFIX);
+        if !is_library {
+            let ending = std::env::consts::DLL_SUFFIX;
+            notes.warn(&format!(
+                "{place}.path is no library (*{ending}) and is ignored: the plugin is found by its name"
+            ));
+        }
+        is_library
+    });
+    Component { name, library, parameter, place }
 }
 
-fn read_setting(job: &Params<'_>, core: Option<&Params<'_>>) -> Parsed<Setting> {
-    let mut setting = Setting::default();
-    if let Some(written) = job.object("setting")? {
-        if let Some(speed) = written.object("speed")? {
-            setting.speed = Speed {
-                channels: limit(&speed, "channel")?.map(|channels| u32::try_from(channels).unwrap_or(u32::MAX)),
-                bytes_per_second: limit(&speed, "byte")?,
-                records_per_second: limit(&speed, "record")?,
-            };
-        }
-        if let Some(error_limit) = written.object("errorLimit")? {
-            setting.dirty_records = error_limit.integer("record")?.and_then(|records| u64::try_from(records).ok());
-            setting.dirty_share = share(&error_limit)?;
-        }
-    }
-    let Some(core) = core else { return Ok(setting) };
-    if let Some(channel) = inside(core, &["transport", "channel"])? {
-        setting.transport.capacity_records = limit(&channel, "capacity")?;
-        setting.transport.capacity_bytes = limit(&channel, "byteCapacity")?;
-        if let Some(speed) = channel.object("speed")? {
-            setting.transport.bytes_per_second = limit(&speed, "byte")?;
-            setting.transport.records_per_second = limit(&speed, "record")?;
-        }
-    }
-    if let Some(retry) = inside(core, &["container", "task", "failOver"])? {
-        setting.retry.max_attempts =
-            limit(&retry, "maxRetryTimes")?.map(|times| u32::try_from(times).unwrap_or(u32::MAX));
-        setting.retry.pause_millis =
-            retry.integer("retryIntervalInMsec")?.and_then(|millis| u64::try_from(millis).ok());
-    }
-    Ok(setting)
+/// Whether a warning is about a key of a reader, writer or transformer that stands where `name` and `parameter` do.
+fn is_beside_a_plugins_name(warning: &str) -> bool {
+    let path = warning.split(' ').next().unwrap_or_default();
+    let Some((parent, _)) = path.rsplit_once('.') else { return false };
+    let parent = parent.split_once("].").map_or("", |(_, parent)| parent);
+    matches!(parent, "reader" | "writer") || (parent.starts_with("transformer[") && !parent.contains('.'))
 }
 
-/// A limit as DataX writes it: 0 and negative numbers mean that there is none.
-fn limit(params: &Params<'_>, key: &str) -> Parsed<Option<u64>> {
-    Ok(params.integer(key)?.and_then(|limit| u64::try_from(limit).ok()).filter(|limit| *limit > 0))
-}
-
-fn share(error_limit: &Params<'_>) -> Parsed<Option<f64>> {
-    match error_limit.number("percentage")? {
-        Some(share) if !(0.0..=1.0).contains(&share) => Err(error_limit
-            .error("percentage", format_args!("is {share}, but must lie between 0 and 1 (0.02 is two percent)"))),
-        share => Ok(share),
+/// DataX decrypts values with keys that transship does not have: moving data with what is still encrypted can only go wrong.
+fn refuse_encrypted(tree: &Value, job: &Params<'_>, notes: &mut Notes<'_>) {
+    let version = job.object("setting").ok().flatten().and_then(|setting| setting.text("keyVersion").ok().flatten());
+    if version.is_none_or(|version| version.trim().is_empty()) {
+        return;
+    }
+    let encrypted = encrypted_keys(tree, "");
+    for path in &encrypted {
+        notes.refuse(&format!(
+            "{path} is encrypted with DataX's key (job.setting.keyVersion), which is not supported: write \"${{env:NAME}}\" or \
+             \"${{file:PATH}}\" and keep the secret there"
+        ));
+    }
+    if encrypted.is_empty() {
+        notes.warn("job.setting.keyVersion is ignored: nothing in the file is encrypted");
     }
 }
 
-fn inside<'a>(params: &Params<'a>, keys: &[&str]) -> Parsed<Option<Params<'a>>> {
-    let mut found = params.clone();
-    for key in keys {
-        match found.object(key)? {
-            Some(object) => found = object,
-            None => return Ok(None),
+fn encrypted_keys(value: &Value, place: &str) -> Vec<String> {
+    let inside = |key: &str| if place.is_empty() { key.to_string() } else { format!("{place}.{key}") };
+    match value {
+        Value::Object(object) => {
+            let marked = |key: &str| key.starts_with('*') && !key.starts_with("**");
+            let each = object.iter().flat_map(|(key, value)| match value {
+                Value::String(_) if marked(key) => vec![inside(key)],
+                value => encrypted_keys(value, &inside(key)),
+            });
+            each.collect()
+        }
+        Value::Array(items) => {
+            let each =
+                items.iter().enumerate().flat_map(|(index, item)| encrypted_keys(item, &format!("{place}[{index}]")));
+            each.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn warn_of_handlers(job: &Params<'_>, notes: &mut Notes<'_>) {
+    for key in ["preHandler", "postHandler"] {
+        let handler = job.object(key).ok().flatten();
+        if handler.is_some_and(|handler| handler.text("pluginType").ok().flatten().is_some_and(|name| !name.is_empty()))
+        {
+            notes.warn(&format!("job.{key} is ignored: plugins have no such hooks here"));
         }
     }
-    Ok(Some(found))
+}
+
+/// A warning for each variable without a value, as long as it is part of a value: a comment or a key may hold any `$`.
+fn unset_variables(source: &Source, document: &Document) -> Vec<Warning> {
+    let mut told: Vec<&str> = Vec::new();
+    let mut warnings: Vec<Warning> = Vec::new();
+    let mut warn = |at: usize, message: String| warnings.push((at, message).into());
+    for unset in source.unset() {
+        if unset.is_number() || told.contains(&unset.written.as_str()) || !document.is_in_value(unset.at) {
+            continue;
+        }
+        told.push(&unset.written);
+        let place = source.place(unset.at);
+        let path = document.path_at(unset.at);
+        // It may be a part of the secret.
+        if path.split(['.', '[']).any(is_secret_name) {
+            warn(
+                unset.at,
+                format!("{place}: what looks like a variable in {path} is not set and stays as it is written"),
+            );
+            continue;
+        }
+        // `${user.home}`: DataX takes it for `${user`, and so do we.
+        let open = unset.written.starts_with("${") && !unset.written.ends_with('}');
+        let (written, name) = (format!("{}{}", unset.written, if open { "…" } else { "" }), &unset.name);
+        let state = if unset.is_blank { "is blank, which counts as not set," } else { "is not set" };
+        warn(
+            unset.at,
+            format!("{place}: the variable {written} {state} and stays as it is written; -D {name}=… sets it"),
+        );
+    }
+    warnings
 }
 
 impl fmt::Debug for Component {
@@ -226,19 +387,18 @@ impl fmt::Debug for Component {
     }
 }
 
-/// `file:line:column: what is wrong`, then the line and a caret below the place.
-fn broken_json(path: &Path, text: &str, error: &serde_json::Error) -> String {
-    let (line, column) = (error.line(), error.column());
-    let what = error.to_string();
-    let what = what.split(" at line ").next().unwrap_or_default();
-    let source = mask_broken(text).lines().nth(line.saturating_sub(1)).unwrap_or_default().replace('\t', " ");
-    // serde_json counts bytes; a person counts characters.
-    let column = source.char_indices().take_while(|(byte, _)| byte + 1 < column).count() + 1;
-    // A very long line is cut to the surroundings of the place.
-    let from = column.saturating_sub(60);
-    let shown: String = source.chars().skip(from).take(100).collect();
-    let caret = " ".repeat(column - 1 - from.min(column - 1));
-    format!("{}:{line}:{column}: the job file is not JSON: {what}\n  {shown}\n  {caret}^", path.display())
+/// What is wrong with a text that is not JSON, or is none as long as its variables are not set.
+fn what_is_broken(source: &Source, broken: &json::Broken) -> String {
+    if !broken.message.starts_with(json::UNSET_VARIABLE) {
+        return format!("the job file is not JSON: {}", broken.message);
+    }
+    let mut names: Vec<&str> =
+        source.unset().iter().filter(|unset| !unset.is_number()).map(|unset| unset.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let written: Vec<String> = names.iter().map(|name| format!("${{{name}}}")).collect();
+    let first = names.first().copied().unwrap_or("name");
+    format!("{}; not set: {}; -D {first}=… sets one", broken.message, written.join(", "))
 }
 
 #[cfg(test)]

@@ -10,18 +10,29 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use transship_plugin_api::DirtyRecord;
 
+use crate::config::DirtyLimit;
 use crate::secrets::Secrets;
 
+/// From so many records on a share of dirty ones is looked at while the job runs: before that a few bad lines at the beginning of a
+/// source would say too much about the rest.
+const SHARE_FROM_RECORDS: u64 = 10_000;
 /// A value of more bytes is not shown in the summary.
 const SHORT_VALUE: usize = 60;
 
 /// The dirty records of a job.
 pub struct Dirty {
-    limit: Option<u64>,
+    limit: DirtyLimit,
+    /// Records that may have been read and not been counted yet: a reader tells of the dirty ones before it gives the batch that they
+    /// were in.
+    under_way: u64,
     /// A plugin's own words may hold one; the record itself is data, and is kept as it is so that it can be replayed.
     secrets: Secrets,
     count: AtomicU64,
+    /// The records read so far, dirty ones included.
+    read: AtomicU64,
     over: AtomicBool,
+    /// What the limit was exceeded with, if it was while the job ran.
+    objection: OnceLock<String>,
     path: PathBuf,
     file: Mutex<Option<File>>,
     first: OnceLock<String>,
@@ -86,13 +97,17 @@ enum Fragment<'a> {
 }
 
 impl Dirty {
-    /// No dirty record yet. More than `limit` of them are over it; the file is made when the first arrives.
-    pub fn new(limit: Option<u64>, path: PathBuf, secrets: Secrets) -> Dirty {
+    /// No dirty record yet. The file is made when the first arrives. `under_way`: how many records may at most have been read and
+    /// not been counted yet.
+    pub fn new(limit: DirtyLimit, under_way: u64, path: PathBuf, secrets: Secrets) -> Dirty {
         Dirty {
             limit,
+            under_way,
             secrets,
             count: AtomicU64::new(0),
+            read: AtomicU64::new(0),
             over: AtomicBool::new(false),
+            objection: OnceLock::new(),
             path,
             file: Mutex::new(None),
             first: OnceLock::new(),
@@ -133,17 +148,34 @@ impl Dirty {
             let value = short.map(|value| format!(", value {value:?}")).unwrap_or_default();
             format!("{split}{position}{column}{value}: {cause}")
         });
-        let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.limit.is_none_or(|limit| count <= limit) {
+        // What a reader cannot read is no part of any batch.
+        let read = if place.side == Side::Reader { self.read(1) } else { self.read.load(Ordering::Relaxed) };
+        let dirty = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.limit.records.is_none() && read < SHARE_FROM_RECORDS {
             return Ok(Verdict::Kept);
         }
+        let Some(objection) = self.limit.objection(dirty, read.saturating_add(self.under_way)) else {
+            return Ok(Verdict::Kept);
+        };
+        self.objection.get_or_init(|| objection);
         self.over.store(true, Ordering::Relaxed);
         Ok(Verdict::OverLimit)
     }
 
+    /// Counts records that a reader gave, for the share of those that are dirty; returns how many there are by now.
+    pub fn read(&self, records: u64) -> u64 {
+        self.read.fetch_add(records, Ordering::Relaxed) + records
+    }
+
     /// Takes back what an attempt that is tried again had counted; its lines stay, with the attempt's number.
-    pub fn forgive(&self, count: u64) {
-        self.count.fetch_sub(count, Ordering::Relaxed);
+    pub fn forgive(&self, dirty: u64, read: u64) {
+        self.count.fetch_sub(dirty, Ordering::Relaxed);
+        self.read.fetch_sub(read, Ordering::Relaxed);
+    }
+
+    /// Why the job must not be committed, `dirty` of `read` records being what its tasks have reported.
+    pub fn objection(&self, dirty: u64, read: u64) -> Option<String> {
+        self.objection.get().cloned().or_else(|| self.limit.objection(self.count().max(dirty), read))
     }
 
     /// How many there are.
@@ -211,17 +243,46 @@ mod tests {
     #[test]
     fn the_first_record_over_the_limit_is_told_and_still_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let dirty = Dirty::new(Some(1), folder.path().join("dirty.jsonl"), Secrets::default());
+        let dirty = Dirty::new(
+            DirtyLimit { records: Some(1), share: None },
+            0,
+            folder.path().join("dirty.jsonl"),
+            Secrets::default(),
+        );
         let record = DirtyRecord { cause: "bad", ..DirtyRecord::default() };
         assert_eq!(dirty.keep(&place(), &record).unwrap(), Verdict::Kept);
         assert_eq!(dirty.keep(&place(), &record).unwrap(), Verdict::OverLimit);
         assert_eq!(std::fs::read_to_string(dirty.file().unwrap()).unwrap().lines().count(), 2);
     }
 
+    /// Trap 20.
+    #[test]
+    fn a_share_is_looked_at_while_the_job_runs_once_it_means_something() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = DirtyLimit { records: None, share: Some(0.01) };
+        let dirty = Dirty::new(limit, 1_000, folder.path().join("dirty.jsonl"), Secrets::default());
+        let record = DirtyRecord { cause: "bad", ..DirtyRecord::default() };
+        for _ in 0..100 {
+            assert_eq!(dirty.keep(&place(), &record).unwrap(), Verdict::Kept, "of a hundred records");
+        }
+        // With the thousand that may be under way.
+        dirty.read(9_899);
+        assert_eq!(
+            dirty.keep(&place(), &record).unwrap(),
+            Verdict::Kept,
+            "101 of 10,000 and the 1,000 that may be under way"
+        );
+        assert_eq!(dirty.objection(101, 1 << 40), None);
+        let verdicts: Vec<Verdict> = (0..11).map(|_| dirty.keep(&place(), &record).unwrap()).collect();
+        assert_eq!(verdicts[..9], [Verdict::Kept; 9]);
+        assert_eq!(verdicts[9], Verdict::OverLimit, "111 of 11,010");
+        assert!(dirty.is_over() && dirty.objection(112, 1 << 40).is_some(), "what was over once stays over");
+    }
+
     #[test]
     fn a_line_says_where_the_record_came_from_and_holds_it_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let dirty = Dirty::new(None, folder.path().join("dirty.jsonl"), Secrets::default());
+        let dirty = Dirty::new(DirtyLimit::default(), 0, folder.path().join("dirty.jsonl"), Secrets::default());
         let record = DirtyRecord {
             position: Some(7),
             column: Some("price"),
@@ -246,7 +307,7 @@ mod tests {
     #[test]
     fn no_file_is_made_without_a_dirty_record() {
         let folder = tempfile::tempdir().unwrap();
-        let dirty = Dirty::new(None, folder.path().join("dirty.jsonl"), Secrets::default());
+        let dirty = Dirty::new(DirtyLimit::default(), 0, folder.path().join("dirty.jsonl"), Secrets::default());
         assert_eq!(dirty.file(), None);
         drop(dirty);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -254,7 +315,8 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_made_is_an_error_that_names_it() {
-        let dirty = Dirty::new(None, PathBuf::from("/no/such/folder/dirty.jsonl"), Secrets::default());
+        let dirty =
+            Dirty::new(DirtyLimit::default(), 0, PathBuf::from("/no/such/folder/dirty.jsonl"), Secrets::default());
         let error = dirty.keep(&place(), &DirtyRecord::default()).unwrap_err();
         assert!(error.to_string().contains("/no/such/folder/dirty.jsonl"), "{error}");
     }

@@ -11,9 +11,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a run ended other than well.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line or the job file is wrong: exit code 2.
+    /// The command line is wrong, or a file that it names: exit code 2.
     #[error("{0}")]
     Job(String),
+    /// A job file is refused: exit code 2, or 3 where nothing is wrong with it but that a plugin is missing.
+    #[error("{}", .0.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("\n"))]
+    Refused(Vec<Problem>),
     /// A plugin is missing, ambiguous or incompatible: exit code 3.
     #[error("{0}")]
     Plugin(String),
@@ -33,11 +36,70 @@ impl Error {
     pub fn exit_code(&self) -> i32 {
         match self {
             Error::Failed(_) => 1,
+            Error::Refused(problems) if problems.iter().any(|problem| !problem.plugin_missing) => 2,
+            Error::Refused(_) => 3,
             Error::Job(_) => 2,
             Error::Plugin(_) => 3,
             Error::DirtyLimit(_) => 6,
             Error::Signal(signal) => 128 + signal,
         }
+    }
+}
+
+/// What was found in a job file: all of it, so that it can be put right in one go.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// What it is refused for.
+    pub problems: Vec<Problem>,
+    /// What is odd, but no reason to refuse it.
+    pub warnings: Vec<Warning>,
+}
+
+/// One reason to refuse a job file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in the text of the file, in bytes: for the order in which they are told.
+    pub at: usize,
+    /// Where (file, line, column, JSON path), what is wrong, and what to try.
+    pub message: String,
+    /// Whether all that is wrong is a plugin that is missing or incompatible.
+    pub plugin_missing: bool,
+}
+
+/// Something odd about a job file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// As for a [`Problem`].
+    pub at: usize,
+    /// Where, and what is odd.
+    pub message: String,
+}
+
+impl Problem {
+    /// Something wrong with the file itself.
+    pub fn wrong((at, message): (usize, String)) -> Problem {
+        Problem { at, message, plugin_missing: false }
+    }
+
+    /// A plugin that it names is missing or incompatible.
+    pub fn missing((at, message): (usize, String)) -> Problem {
+        Problem { at, message, plugin_missing: true }
+    }
+}
+
+impl From<(usize, String)> for Warning {
+    fn from((at, message): (usize, String)) -> Warning {
+        Warning { at, message }
+    }
+}
+
+impl Findings {
+    /// In the order of the text, as a person goes through it, and each only once.
+    pub fn sort(&mut self) {
+        self.problems.sort_by_key(|problem| problem.at);
+        self.problems.dedup();
+        self.warnings.sort_by_key(|warning| warning.at);
+        self.warnings.dedup();
     }
 }
 

@@ -8,18 +8,17 @@ use arrow_schema::SchemaRef;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use transship_plugin_api::ffi::import::LoadedPlugin;
 use transship_plugin_api::{CommitClass, HostRef, Kind, Report, Run, WriterInfo};
 
 use crate::calls::{Calls, Line as CallLine};
 use crate::cancel::Cancel;
 use crate::channel::Budget;
-use crate::config::{Component, JobFile, unknown_key_warnings};
+use crate::config::JobFile;
 use crate::dirty::Dirty;
-use crate::error::{Error, Failure, Result};
+use crate::error::{Failure, Result, Warning};
 use crate::gate::Gate;
 use crate::host::JobHost;
-use crate::load::{Loader, Role, described};
+use crate::load::Loader;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, Machine, Plan, TaskSpec};
 use crate::progress::Progress;
@@ -29,7 +28,10 @@ use crate::targets::Targets;
 use crate::task::{Counts, Line, TaskReport};
 use crate::throttle::Throttle;
 
+mod parts;
 mod processes;
+
+use parts::Parts;
 
 /// What a job needs from its surroundings.
 pub struct Surroundings<'a> {
@@ -41,12 +43,23 @@ pub struct Surroundings<'a> {
     pub progress: &'a Progress,
     /// The file for dirty records; `None`: named after job and run, in the current folder.
     pub dirty_file: Option<PathBuf>,
+    /// The number that whoever starts the run calls it by.
+    pub job_id: Option<i64>,
 }
 
 /// What became of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub job: String,
+    /// Which entry of `job.content` it was, from 0.
+    #[serde(default)]
+    pub content: usize,
+    /// How many entries run.
+    #[serde(default)]
+    pub contents: usize,
+    /// The number that whoever started the run calls it by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<i64>,
     pub run: String,
     pub reader: String,
     pub writer: String,
@@ -97,6 +110,8 @@ pub enum Committed {
 /// A job whose reader and writer are made and whose plan is known. Nothing was connected to yet.
 pub struct Job<'a> {
     file: &'a JobFile,
+    /// Which entry of `job.content` it is.
+    content: usize,
     surroundings: &'a Surroundings<'a>,
     line: Line<'a>,
     calls: Arc<CallLine>,
@@ -108,50 +123,40 @@ pub struct Job<'a> {
     committed: Committed,
 }
 
-/// Which entry of `job.content` runs.
-const CONTENT: usize = 0;
-
 impl<'a> Job<'a> {
-    /// Loads the plugins and makes reader and writer (DataX's `init`): nothing is connected to, nothing changed.
+    /// Loads the plugins and makes reader and writer of an entry of `job.content` that runs (DataX's `init`): nothing is connected
+    /// to, nothing changed. What is odd about their parameters is added to `warnings`.
     ///
     /// # Errors
-    /// [`Error::Plugin`] where one is missing or incompatible, [`Error::Job`] where its parameters are wrong.
-    pub fn init(file: &'a JobFile, surroundings: &'a Surroundings<'a>) -> Result<Job<'a>> {
-        let started = Utc::now();
+    /// [`Error::Refused`](crate::error::Error::Refused) with all that is wrong with plugins and parameters.
+    pub fn init(
+        file: &'a JobFile,
+        content: usize,
+        surroundings: &'a Surroundings<'a>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Job<'a>> {
         let watch = Watch::start();
-        let content = &file.content[CONTENT];
+        let entry = &file.content[content];
         let cancel = surroundings.cancel.child();
         let calls = surroundings.calls.line(format!("job {}", file.name), &cancel);
         let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
-        let loader = surroundings.loader;
-
-        let reader_plugin = calls.call("init", || loader.load(&content.reader, Role::Reader))?;
-        let writer_plugin = calls.call("init", || loader.load(&content.writer, Role::Writer))?;
-        let transformers = load_transformers(loader, &content.transformers, &host, file, &calls)?;
-        warn_of_unknown_keys(&reader_plugin, Role::Reader, &content.reader, file);
-        warn_of_unknown_keys(&writer_plugin, Role::Writer, &content.writer, file);
-
-        let reader = calls
-            .call("init", || reader_plugin.reader(&content.reader.name, &content.reader.parameter, host.clone()))
-            .map_err(|error| refused(file, &content.reader, &error))?;
-        let writer = calls
-            .call("init", || writer_plugin.writer(&content.writer.name, &content.writer.parameter, host.clone()))
-            .map_err(|error| refused(file, &content.writer, &error))?;
+        let Parts { reader, writer, transformers } =
+            parts::make(entry, file, surroundings.loader, &host, &calls, warnings)?;
         let writer_info = calls.call("info", || writer.info());
 
         let plan = plan::plan(&file.setting, surroundings.machine);
         let run = Run { id: uuid::Uuid::new_v4().to_string(), job: file.name.clone() };
         let line = Line {
             reader: Mutex::new(reader),
-            reader_name: content.reader.name.clone(),
+            reader_name: entry.reader.name.clone(),
             writer: Mutex::new(writer),
-            writer_name: content.writer.name.clone(),
+            writer_name: entry.writer.name.clone(),
             transformers,
             gate: Gate::new(plan.channels as usize),
             target: surroundings.targets.gate(&writer_info),
             throttle: Throttle::new(plan.bytes_per_second, plan.records_per_second),
             budget: Budget::new(plan.memory_bytes),
-            dirty: Arc::new(dirty(file, surroundings, &run)),
+            dirty: Arc::new(dirty(file, surroundings, &run, &plan)),
             calls: surroundings.calls.clone(),
             progress: surroundings.progress,
             writer_info,
@@ -163,15 +168,26 @@ impl<'a> Job<'a> {
         perf.end(Phase::JobInit, watch);
         Ok(Job {
             file,
+            content,
             surroundings,
             line,
             calls,
             perf,
-            started,
+            started: Utc::now(),
             moving: Duration::ZERO,
             target_touched: false,
             committed: Committed::No,
         })
+    }
+
+    /// Which entry of `job.content` it is, from 0.
+    pub fn content(&self) -> usize {
+        self.content
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> &'a Progress {
+        self.line.progress
     }
 
     pub fn plan(&self) -> &Plan {
@@ -187,7 +203,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// When the reader cannot say.
     pub fn tasks(&self, most: usize) -> Result<(Vec<TaskSpec>, bool), Failure> {
-        let source = Source::new(&self.line, CONTENT);
+        let source = Source::new(&self.line, self.content);
         let mut tasks = Vec::new();
         while let Some(task) = source.next()? {
             if tasks.len() == most {
@@ -205,13 +221,15 @@ impl<'a> Job<'a> {
 
     /// Runs the whole job.
     pub fn run(mut self) -> Summary {
+        // It may have waited for its turn.
+        self.started = Utc::now();
         if let Err(failure) = self.prepare() {
             let outcome = self.complete(Some(failure), &[]);
             return self.summary(Vec::new(), outcome);
         }
         let watch = Watch::start();
         let (tasks, splitting) = {
-            let source = Source::new(&self.line, CONTENT);
+            let source = Source::new(&self.line, self.content);
             (schedule::run(&self.line, &source), source.time())
         };
         self.moving = watch.elapsed();
@@ -243,10 +261,10 @@ impl<'a> Job<'a> {
     /// What arrives at the writer when the reader gives this.
     fn behind_transformers(&self, mut schema: SchemaRef) -> Result<SchemaRef, Failure> {
         let host: HostRef = Arc::new(JobHost { cancel: self.line.cancel.clone() });
-        for (plugin, component) in &self.line.transformers {
-            let make = || plugin.transformer(&component.name, &component.parameter, host.clone());
+        for maker in &self.line.transformers {
+            let make = || maker.make(host.clone());
             let answer = self.calls.call("transform", || make().and_then(|mut transformer| transformer.schema(schema)));
-            schema = answer.map_err(|error| Failure::of(&error, &component.name))?;
+            schema = answer.map_err(|error| Failure::of(&error, maker.name()))?;
         }
         Ok(schema)
     }
@@ -302,22 +320,9 @@ impl<'a> Job<'a> {
         self.over_the_limit(&counts).map(Outcome::DirtyLimit)
     }
 
-    /// What to say where more records are dirty than the job allows. A limit in records outweighs one in shares, as in DataX.
+    /// What to say where more records are dirty than the job allows.
     fn over_the_limit(&self, counts: &Counts) -> Option<String> {
-        let dirty = self.line.dirty.count().max(counts.dirty());
-        if let Some(limit) = self.file.setting.dirty_records {
-            return (dirty > limit).then(|| {
-                format!("{dirty} dirty records are more than job.setting.errorLimit.record allows ({limit})")
-            });
-        }
-        let limit = self.file.setting.dirty_share?;
-        let share = dirty as f64 / counts.read.max(1) as f64;
-        (counts.read > 0 && share > limit).then(|| {
-            format!(
-                "{dirty} dirty of {} records ({share:.4}) are more than job.setting.errorLimit.percentage allows ({limit})",
-                counts.read
-            )
-        })
+        self.line.dirty.objection(counts.dirty(), counts.read)
     }
 
     fn commit(&mut self, reports: &[Report]) -> Result<(), Failure> {
@@ -358,9 +363,12 @@ impl<'a> Job<'a> {
     fn summary(self, tasks: Vec<TaskReport>, outcome: Outcome) -> Summary {
         let counts = sum(tasks.iter().map(|report| &report.counts));
         let aborted = sum(tasks.iter().map(|report| &report.aborted));
-        let Job { line, calls, mut perf, started, moving, committed, .. } = self;
+        let Job { file, content, surroundings, line, calls, mut perf, started, moving, committed, .. } = self;
         let mut summary = Summary {
             job: line.run.job.clone(),
+            content,
+            contents: file.running().len(),
+            job_id: surroundings.job_id,
             run: line.run.id.clone(),
             reader: line.reader_name.clone(),
             writer: line.writer_name.clone(),
@@ -401,51 +409,11 @@ fn sum<'a>(counts: impl Iterator<Item = &'a Counts>) -> Counts {
     })
 }
 
-fn dirty(file: &JobFile, surroundings: &Surroundings<'_>, run: &Run) -> Dirty {
+fn dirty(file: &JobFile, surroundings: &Surroundings<'_>, run: &Run, plan: &Plan) -> Dirty {
     let named = || PathBuf::from(format!("{}.{}.dirty.jsonl", run.job, run.id.get(..8).unwrap_or(&run.id)));
     let mut secrets = Secrets::default();
     secrets.learn(&file.tree);
-    Dirty::new(file.setting.dirty_records, surroundings.dirty_file.clone().unwrap_or_else(named), secrets)
-}
-
-fn load_transformers<'a>(
-    loader: &Loader,
-    components: &'a [Component],
-    host: &HostRef,
-    file: &JobFile,
-    calls: &CallLine,
-) -> Result<Vec<(LoadedPlugin, &'a Component)>> {
-    let load = |component: &'a Component| {
-        let plugin = calls.call("init", || loader.load(component, Role::Transformer))?;
-        warn_of_unknown_keys(&plugin, Role::Transformer, component, file);
-        // Made once here only to learn whether it can be made: each task makes its own.
-        calls
-            .call("init", || plugin.transformer(&component.name, &component.parameter, host.clone()).map(drop))
-            .map_err(|error| refused(file, component, &error))?;
-        Ok((plugin, component))
-    };
-    components.iter().map(load).collect()
-}
-
-/// What a plugin says of its parameters, as an error of the job file: with the file and the full JSON path.
-fn refused(file: &JobFile, component: &Component, error: &transship_plugin_api::Error) -> Error {
-    let message = error.message();
-    let separator = if message.starts_with("parameter") { "." } else { ": " };
-    let what = format!("{}: {}{separator}{message}", file.path.display(), component.place);
-    match error.kind() {
-        Kind::Config | Kind::Unsupported => Error::Job(what),
-        _ => Error::Failed(Failure::of(error, component.name.clone())),
-    }
-}
-
-/// Unknown keys are never refused (DataX ignores them), but a misspelt one should not go unnoticed.
-fn warn_of_unknown_keys(plugin: &LoadedPlugin, role: Role, component: &Component, file: &JobFile) {
-    let Some(known) = described(plugin.description(), role, &component.name) else { return };
-    if known.parameters.is_empty() {
-        return;
-    }
-    let names: Vec<&str> = known.parameters.iter().map(|parameter| parameter.name.as_ref()).collect();
-    for warning in unknown_key_warnings(&component.parameter, &format!("{}.parameter.", component.place), &names) {
-        log::warn!("{}: {warning}", file.path.display());
-    }
+    secrets.add_all(&file.fetched);
+    let under_way = u64::from(plan.channels) * plan.batch.records as u64;
+    Dirty::new(file.setting.dirty, under_way, surroundings.dirty_file.clone().unwrap_or_else(named), secrets)
 }

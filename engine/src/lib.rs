@@ -13,6 +13,7 @@ pub mod task;
 
 pub mod load;
 pub mod plan;
+pub mod schema;
 pub mod transform;
 
 pub mod host;
@@ -32,5 +33,6 @@ pub mod gate;
 
 pub mod cancel;
 pub mod error;
+pub mod json;
 pub mod secrets;
 pub mod sync;

@@ -94,8 +94,12 @@ impl Loader {
             Some(library) => self.in_library(library, component, role),
             None => self.by_name(&component.name, role),
         };
+        let place = match component.library {
+            Some(_) => format!("{}.path", component.place),
+            None => component.place.clone(),
+        };
         found.map_err(|error| match error {
-            Error::Plugin(message) => Error::Plugin(format!("{}: {message}", component.place)),
+            Error::Plugin(message) => Error::Plugin(format!("{place}: {message}")),
             other => other,
         })
     }
@@ -158,9 +162,9 @@ impl Loader {
 
     fn open(&self, path: &Path, trusted: bool) -> Result<LoadedPlugin> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = path
-            .canonicalize()
-            .map_err(|error| Error::Plugin(format!("cannot open the plugin {}: {error}", path.display())))?;
+        let path = path.canonicalize().map_err(|error| {
+            Error::Plugin(format!("cannot open the plugin {}: {error}{}", path.display(), seen_from(path)))
+        })?;
         if let Some(plugin) = loaded.get(&path) {
             return Ok(plugin.clone());
         }
@@ -196,18 +200,26 @@ impl Loader {
             None if !known.is_empty() => message += &format!("; there is {}", listed(&known)),
             None => {}
         }
-        message += "\n  looked for it in:";
-        for place in &self.places {
+        let places = self.places.iter().map(|place| {
             let missing = if place.folder.is_dir() { "" } else { ", which does not exist" };
-            message += &format!("\n    {} ({}{missing})", place.folder.display(), place.reason);
+            format!("{} ({}{missing})", place.folder.display(), place.reason)
+        });
+        message += &format!(" (looked in {})", places.collect::<Vec<_>>().join(", "));
+        if known.is_empty() {
+            message += "; no plugin was found at all: `cargo build --workspace` builds them, `--plugin-path` says where they are";
         }
         for problem in problems {
             message += &format!("\n  left out: {problem}");
         }
-        if known.is_empty() {
-            message += "\n  no plugin was found at all: `cargo build --workspace` builds them, `--plugin-path` says where they are";
-        }
         message
+    }
+}
+
+/// What a relative path starts from, where that is known.
+fn seen_from(path: &Path) -> String {
+    match std::env::current_dir() {
+        Ok(folder) if path.is_relative() => format!(" (seen from {})", folder.display()),
+        _ => String::new(),
     }
 }
 

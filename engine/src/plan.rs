@@ -176,6 +176,7 @@ mod tests {
         assert_eq!(many.capacity.bytes, 16 << 20);
     }
 
+    /// Trap 1.
     #[test]
     fn a_job_limit_divided_by_a_channel_limit_gives_the_channels() {
         let speed = Speed { channels: Some(3), bytes_per_second: Some(10 << 20), records_per_second: Some(100) };
@@ -203,6 +204,7 @@ mod tests {
         assert_eq!((plan.channels, plan.bytes_per_second), (5, Some(1000)));
     }
 
+    /// Trap 2.
     #[test]
     fn a_channel_limit_alone_holds_for_each_channel() {
         let transport = Transport { records_per_second: Some(10), ..Transport::default() };

@@ -3,6 +3,10 @@
 
 use serde_json::Value;
 
+mod broken;
+
+pub use broken::mask_broken;
+
 /// What stands in the place of a secret.
 pub const MASK: &str = "***";
 
@@ -23,9 +27,13 @@ impl Secrets {
     /// Remembers every secret in a JSON value.
     pub fn learn(&mut self, value: &Value) {
         self.collect(value, false);
-        // The longest first: one secret may be a part of another.
-        self.values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        self.values.dedup();
+        self.longest_first();
+    }
+
+    /// Remembers these secrets.
+    pub fn add_all(&mut self, secrets: &[String]) {
+        secrets.iter().for_each(|secret| self.add(secret));
+        self.longest_first();
     }
 
     /// The text with every secret masked.
@@ -47,6 +55,12 @@ impl Secrets {
             Value::Object(object) => object.values_mut().for_each(|value| self.mask_tree(value)),
             _ => {}
         }
+    }
+
+    /// One secret may be a part of another.
+    fn longest_first(&mut self) {
+        self.values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        self.values.dedup();
     }
 
     fn collect(&mut self, value: &Value, secret: bool) {
@@ -76,49 +90,6 @@ impl Secrets {
             self.values.push(escaped.to_string());
         }
     }
-}
-
-/// The text of a job file that is not JSON, with whatever follows a secret's key masked. Character for character, so that lines
-/// and columns stay right; rather too much than too little, since nobody knows what a broken text was meant to be.
-pub fn mask_broken(text: &str) -> String {
-    let mut masked = String::with_capacity(text.len());
-    let mut last_literal = String::new();
-    let mut in_urls: Vec<String> = Vec::new();
-    // While a secret is hidden: how many lists and objects it has opened.
-    let mut hidden: Option<usize> = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => {
-                masked.push('"');
-                last_literal.clear();
-                while let Some(letter) = letters.next() {
-                    let escaped = if letter == '\\' { letters.next() } else { None };
-                    let hide = hidden.is_some() && letter != '"' && letter != '\n';
-                    masked.push(if hide { '*' } else { letter });
-                    masked.extend(escaped.map(|escaped| if hide { '*' } else { escaped }));
-                    if letter == '"' {
-                        break;
-                    }
-                    last_literal.push(letter);
-                }
-                in_urls
-                    .extend(url_passwords(&last_literal).filter(|secret| secret.len() >= SHORTEST).map(String::from));
-                continue;
-            }
-            ':' if hidden.is_none() && is_secret_name(&last_literal) => hidden = Some(0),
-            '[' | '{' => hidden = hidden.map(|depth| depth + 1),
-            ']' | '}' => hidden = hidden.and_then(|depth| depth.checked_sub(1)).filter(|depth| *depth > 0),
-            ',' if hidden == Some(0) => hidden = None,
-            _ if hidden.is_some() && !letter.is_whitespace() && letter != ',' && letter != ':' => {
-                masked.push('*');
-                continue;
-            }
-            _ => {}
-        }
-        masked.push(letter);
-    }
-    in_urls.iter().fold(masked, |masked, secret| masked.replace(secret, &"*".repeat(secret.chars().count())))
 }
 
 /// Whether the value under a key of this name is a secret.
@@ -177,19 +148,6 @@ mod tests {
         let mut tree = json!({"rows123": 123, "message": "no user 123", "list": ["123"]});
         secrets.mask_tree(&mut tree);
         assert_eq!(tree, json!({"rows123": 123, "message": "no user ***", "list": ["***"]}));
-    }
-
-    #[test]
-    fn what_follows_a_secret_key_in_a_broken_text_is_masked_in_place() {
-        let masked = |text: &str, expected: &str| assert_eq!(mask_broken(text), expected);
-        masked(r#"{"user": "ann", "password": "a\"b", "x": 1"#, r#"{"user": "ann", "password": "****", "x": 1"#);
-        masked(r#""token": "never closed"#, r#""token": "************"#);
-        masked("{\"password\":\n\"open\" \"token\"}, \"x\"", "{\"password\":\n\"****\" \"*****\"}, \"x\"");
-        masked(r#"{"password": s3cret, "x": y}"#, r#"{"password": ******, "x": y}"#);
-        masked(
-            r#"{"accessKey": {"id": "a", "b": [1, "c"]}, "x": "y"}"#,
-            r#"{"accessKey": {"**": "*", "*": [*, "*"]}, "x": "y"}"#,
-        );
     }
 
     #[test]

@@ -7,13 +7,11 @@ use std::time::Duration;
 
 use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
-use transship_plugin_api::ffi::import::LoadedPlugin;
 use transship_plugin_api::{CommitClass, Kind, Mark, ReadOptions, Reader, Report, Run, TaskInfo, Writer, WriterInfo};
 
 use crate::calls::Calls;
 use crate::cancel::{Cancel, Hook};
 use crate::channel::{self, Budget, Capacity};
-use crate::config::Component;
 use crate::dirty::{Dirty, Side};
 use crate::error::Failure;
 use crate::gate::Gate;
@@ -22,7 +20,7 @@ use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::throttle::Throttle;
-use crate::transform::Chain;
+use crate::transform::{Chain, Maker};
 
 mod read;
 mod write;
@@ -36,7 +34,7 @@ pub struct Line<'a> {
     pub writer: Mutex<Box<dyn Writer>>,
     pub writer_name: String,
     pub writer_info: WriterInfo,
-    pub transformers: Vec<(LoadedPlugin, &'a Component)>,
+    pub transformers: Vec<Maker<'a>>,
     /// Readers take a slot of it between two calls of `next`.
     pub gate: Gate,
     /// Writer tasks take a slot of it for as long as they are open.
@@ -210,7 +208,7 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec) -> TaskReport {
                     report.attempts,
                     line.plan.max_attempts
                 );
-                line.dirty.forgive(counts.dirty());
+                line.dirty.forgive(counts.dirty(), counts.read);
                 report.earlier.push(EarlierAttempt { failure, perf: std::mem::take(&mut report.perf) });
                 line.cancel.pause(Duration::from_millis(line.plan.retry_pause_millis));
                 if line.cancel.is_cancelled() {
@@ -354,10 +352,9 @@ impl<'a> Attempt<'a> {
 
     fn chain(&self) -> transship_plugin_api::Result<Chain> {
         let mut chain = Chain::default();
-        for (plugin, component) in &self.line.transformers {
-            let host = self.host(Side::Transformer, &component.name);
-            let transformer = plugin.transformer(&component.name, &component.parameter, host.clone())?;
-            chain.add(&component.name, transformer, host);
+        for maker in &self.line.transformers {
+            let host = self.host(Side::Transformer, maker.name());
+            chain.add(maker.name(), maker.make(host.clone())?, host);
         }
         Ok(chain)
     }

@@ -3,6 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use encoding_rs::Encoding;
+
+use crate::config::Variables;
+
+mod definitions;
+use definitions::{Given, java_options, name_and_value};
 
 /// Moves data between systems, as job files say.
 #[derive(Debug, Parser)]
@@ -21,10 +27,13 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Run job files, one after another.
     Run(RunArguments),
-    /// Tell what is wrong with job files, without connecting to anything.
+    /// Tell everything that is wrong with job files, without connecting to anything.
     Check {
+        /// The job files; - is standard input.
         #[arg(required = true, value_name = "JOB.json")]
         jobs: Vec<PathBuf>,
+        #[command(flatten)]
+        options: JobOptions,
         #[command(flatten)]
         plugin_path: PluginPath,
     },
@@ -36,6 +45,8 @@ pub(super) enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
+        options: JobOptions,
+        #[command(flatten)]
         plugin_path: PluginPath,
     },
     /// List the plugins, or show the parameters of one.
@@ -45,10 +56,20 @@ pub(super) enum Command {
         #[command(flatten)]
         plugin_path: PluginPath,
     },
+    /// Print the JSON Schema of job files, with the parameters of the plugins that are installed: editors complete and check by it.
+    Schema {
+        #[command(flatten)]
+        plugin_path: PluginPath,
+    },
     /// Prepare a run whose tasks run in other processes; prints it as JSON.
     #[command(hide = true)]
     Prepare {
         job: PathBuf,
+        /// Which entry of job.content, from 0.
+        #[arg(long, default_value_t = 0)]
+        content: usize,
+        #[command(flatten)]
+        options: JobOptions,
         #[command(flatten)]
         plugin_path: PluginPath,
     },
@@ -63,6 +84,8 @@ pub(super) enum Command {
         #[arg(long)]
         task: u32,
         #[command(flatten)]
+        options: JobOptions,
+        #[command(flatten)]
         plugin_path: PluginPath,
     },
     /// Commit a prepared run, or abort it, given the reports of all its tasks.
@@ -74,6 +97,8 @@ pub(super) enum Command {
         prepared: PathBuf,
         /// What `transship task` printed for each task.
         reports: Vec<PathBuf>,
+        #[command(flatten)]
+        options: JobOptions,
         #[command(flatten)]
         plugin_path: PluginPath,
     },
@@ -87,8 +112,11 @@ impl Command {
 
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
+    /// The job files; - is standard input.
     #[arg(required = true, value_name = "JOB.json")]
     pub jobs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub options: JobOptions,
     #[command(flatten)]
     pub plugin_path: PluginPath,
     /// Write the perf records of every task here, as JSON lines.
@@ -108,11 +136,62 @@ pub(super) struct RunArguments {
     pub quiet: bool,
 }
 
+/// How job files are read.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct JobOptions {
+    /// Set a variable: it replaces ${NAME} and $NAME in the text of the job files.
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    define: Vec<(String, String)>,
+    /// Set variables the way DataX does.
+    #[arg(short = 'p', long = "params", value_name = "\"-DNAME=VALUE -D…\"", allow_hyphen_values = true, value_parser = java_options)]
+    params: Vec<Given>,
+    /// The encoding of the job files, such as GBK.
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
+    pub job_encoding: Option<&'static Encoding>,
+    /// Run all entries of job.content; by default, as in DataX, only the first runs.
+    #[arg(long)]
+    pub all_contents: bool,
+    /// A number to find the run by: it is repeated in the JSON summary.
+    #[arg(long = "jobid", visible_alias = "job-id", value_name = "NUMBER", allow_hyphen_values = true)]
+    pub job_id: Option<i64>,
+    // What scripts written for DataX's launcher pass as well.
+    #[arg(short = 'j', long = "jvm", hide = true, allow_hyphen_values = true)]
+    jvm: Option<String>,
+    #[arg(short = 'm', long = "mode", hide = true)]
+    mode: Option<String>,
+    #[arg(long = "loglevel", hide = true)]
+    loglevel: Option<String>,
+}
+
+impl JobOptions {
+    /// The variables, those of `-D` after those of `-p`: the last one set counts.
+    pub(super) fn variables(&self) -> Variables {
+        let mut variables = Variables::default();
+        for (name, value) in self.params.iter().flat_map(|given| &given.variables).chain(&self.define) {
+            variables.set(name, value);
+        }
+        variables
+    }
+
+    /// What was given and has no meaning here.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let launcher = [("--jvm", &self.jvm), ("--mode", &self.mode), ("--loglevel", &self.loglevel)];
+        let launcher = launcher.into_iter().filter(|(_, value)| value.is_some());
+        let launcher = launcher.map(|(name, _)| format!("{name} is an option of DataX's launcher and is ignored"));
+        let others = self.params.iter().flat_map(|given| &given.others);
+        launcher.chain(others.map(|option| format!("-p: {option} is an option of Java and is ignored"))).collect()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct PluginPath {
     /// Look for plugins here first; may be given several times.
     #[arg(long = "plugin-path", value_name = "DIR")]
     pub folders: Vec<PathBuf>,
+}
+
+fn parse_encoding(name: &str) -> Result<&'static Encoding, String> {
+    Encoding::for_label(name.as_bytes()).ok_or_else(|| "is no encoding that is known; try UTF-8 or GBK".into())
 }
 
 /// A number of bytes, with `K`, `M` or `G` for powers of 1024.

@@ -51,14 +51,28 @@ impl Console {
     }
 
     /// Masks the secrets of a job file from here on.
-    pub(super) fn learn_secrets(&self, tree: &serde_json::Value) {
-        self.secrets().learn(tree);
+    pub(super) fn learn_secrets(&self, tree: &serde_json::Value, others: &[String]) {
+        let mut secrets = self.secrets();
+        secrets.learn(tree);
+        secrets.add_all(others);
     }
 
     /// Prints an error and gives its exit code.
     pub(super) fn error(&self, error: &Error) -> i32 {
-        self.line(&format!("error: {error}"));
+        match error {
+            Error::Refused(problems) => {
+                for problem in problems {
+                    self.line(&format!("error: {}", problem.message));
+                }
+            }
+            other => self.line(&format!("error: {other}")),
+        }
         error.exit_code()
+    }
+
+    /// Prints what is odd, though not wrong, unless asked to be quiet.
+    pub(super) fn warning(&self, text: &str) {
+        self.note(&format!("warning: {text}"));
     }
 
     /// Prints what a person may want to know, unless asked to be quiet.

@@ -11,6 +11,8 @@ use super::summary::bytes_text;
 use crate::config::JobFile;
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::schema::{self, Components};
+use crate::transform;
 
 /// How many tasks are shown to a person.
 const SHOWN: usize = 20;
@@ -18,7 +20,7 @@ const SHOWN: usize = 20;
 /// The plan of a job as JSON.
 pub(super) fn plan_json(job: &Job<'_>, file: &JobFile) -> Result<serde_json::Value> {
     let (tasks, _) = job.tasks(usize::MAX)?;
-    let content = &file.content[0];
+    let content = &file.content[job.content()];
     Ok(json!({
         "job": file.name, "reader": content.reader.name, "writer": content.writer.name, "plan": job.plan(),
         "target": job.writer_info(), "statements": job.statements(), "tasks": tasks,
@@ -29,7 +31,7 @@ pub(super) fn plan_json(job: &Job<'_>, file: &JobFile) -> Result<serde_json::Val
 pub(super) fn plan(job: &Job<'_>, file: &JobFile) -> Result<String> {
     let (tasks, more) = job.tasks(SHOWN)?;
     let plan = job.plan();
-    let content = &file.content[0];
+    let content = &file.content[job.content()];
     let mut text = format!("job {}: {} to {}\n", file.name, content.reader.name, content.writer.name);
     let mut row = |label: &str, value: String| {
         let _ = writeln!(text, "  {label:<16}: {value}");
@@ -68,6 +70,20 @@ fn section(text: &mut String, title: &str, lines: impl IntoIterator<Item = Strin
         }
         let _ = writeln!(text, "    {line}");
     }
+}
+
+/// The JSON Schema of job files for these plugins.
+pub(super) fn schema(plugins: &[LoadedPlugin]) -> serde_json::Value {
+    let built_in = transform::components();
+    let mut components = Components::default();
+    for plugin in plugins {
+        let description = plugin.description();
+        components.readers.extend(&description.readers);
+        components.writers.extend(&description.writers);
+        components.transformers.extend(&description.transformers);
+    }
+    components.transformers.extend(&built_in);
+    schema::of_job_files(&components)
 }
 
 /// The plugins, or one of them with its parameters.

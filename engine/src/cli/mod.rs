@@ -3,21 +3,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Parser;
-use transship_plugin_api::{HostRef, Kind};
+use transship_plugin_api::Kind;
 
-use crate::calls::Calls;
-use crate::cancel::Cancel;
 use crate::config::JobFile;
 use crate::error::{Error, Failure, Result};
-use crate::host::JobHost;
-use crate::job::{Job, Outcome, Summary, Surroundings};
-use crate::load::{Loader, search_places};
-use crate::plan::{MEMORY_BYTES, Machine, Prepared};
-use crate::progress::Progress;
-use crate::targets::Targets;
+use crate::job::{Job, Outcome, Summary};
+use crate::plan::{MEMORY_BYTES, Prepared};
 use crate::task::TaskReport;
 
 mod arguments;
@@ -26,10 +19,11 @@ mod listing;
 mod monitor;
 mod signals;
 mod summary;
+mod workshop;
 
-use arguments::{Arguments, Command, PluginPath, RunArguments};
+use arguments::{Arguments, Command, JobOptions, PluginPath, RunArguments};
 use console::Console;
-use signals::Signals;
+use workshop::{Made, Opened, Workshop};
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -45,15 +39,20 @@ pub fn main() -> ExitCode {
     console.start_logging();
     let result = match arguments.command {
         Command::Run(run) => run_jobs(&run, &console),
-        Command::Check { jobs, plugin_path } => check(&jobs, &plugin_path, &console),
-        Command::Plan { job, json, plugin_path } => told(plan(&job, json, &plugin_path, &console), &console),
-        Command::Plugins { name, plugin_path } => told(plugins(name.as_deref(), &plugin_path, &console), &console),
-        Command::Prepare { job, plugin_path } => told(prepare(&job, &plugin_path, &console), &console),
-        Command::Task { job, prepared, task, plugin_path } => {
-            told(run_task(&job, &prepared, task, &plugin_path, &console), &console)
+        Command::Check { jobs, options, plugin_path } => check(&jobs, options, &plugin_path, &console),
+        Command::Plan { job, json, options, plugin_path } => {
+            told(plan(&job, json, options, &plugin_path, &console), &console)
         }
-        Command::Commit { job, prepared, reports, plugin_path } => {
-            told(commit(&job, &prepared, &reports, &plugin_path, &console), &console)
+        Command::Plugins { name, plugin_path } => told(plugins(name.as_deref(), &plugin_path, &console), &console),
+        Command::Schema { plugin_path } => told(schema(&plugin_path, &console), &console),
+        Command::Prepare { job, content, options, plugin_path } => {
+            told(prepare(&job, content, options, &plugin_path, &console), &console)
+        }
+        Command::Task { job, prepared, task, options, plugin_path } => {
+            told(run_task(&job, &prepared, task, options, &plugin_path, &console), &console)
+        }
+        Command::Commit { job, prepared, reports, options, plugin_path } => {
+            told(commit(&job, &prepared, &reports, options, &plugin_path, &console), &console)
         }
     };
     match result {
@@ -68,76 +67,6 @@ const STDOUT: &str = "stdout";
 /// The exit code of a command that has said what is wrong.
 type Ended = std::result::Result<(), i32>;
 
-/// What a command works with.
-struct Workshop<'a> {
-    console: &'a Console,
-    loader: Loader,
-    machine: Machine,
-    targets: Targets,
-    cancel: Cancel,
-    calls: Calls,
-    signals: Signals,
-}
-
-impl<'a> Workshop<'a> {
-    fn open(plugin_path: &PluginPath, memory_bytes: usize, console: &'a Console) -> Result<Workshop<'a>> {
-        let cancel = Cancel::new();
-        let environment = std::env::var_os("TRANSSHIP_PLUGIN_PATH");
-        let program = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
-        for folder in plugin_path.folders.iter().filter(|folder| !folder.is_dir()) {
-            log::warn!("--plugin-path: there is no folder {}", folder.display());
-        }
-        let places = search_places(&plugin_path.folders, environment.as_deref(), program.as_deref());
-        let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
-        Ok(Workshop {
-            console,
-            loader: Loader::new(places, host),
-            machine: Machine { cores: std::thread::available_parallelism().map_or(1, usize::from), memory_bytes },
-            targets: Targets::default(),
-            signals: Signals::listen(&cancel).map_err(|error| failed_to("listen to signals", &error))?,
-            cancel,
-            calls: Calls::new(),
-        })
-    }
-
-    /// Reads a job file, makes its reader and writer, and does something with them, under the eyes of the monitor. The file's
-    /// secrets are masked in all that is printed from here on.
-    fn with_job<T>(
-        &self,
-        path: &Path,
-        dirty_file: Option<PathBuf>,
-        work: impl FnOnce(Job<'_>, &JobFile) -> Result<T>,
-    ) -> Result<T> {
-        let file = JobFile::read(path)?;
-        self.console.learn_secrets(&file.tree);
-        for warning in &file.warnings {
-            log::warn!("{}: {warning}", path.display());
-        }
-        let progress = Progress::default();
-        let surroundings = Surroundings {
-            loader: &self.loader,
-            machine: self.machine,
-            targets: &self.targets,
-            cancel: &self.cancel,
-            calls: &self.calls,
-            progress: &progress,
-            dirty_file,
-        };
-        let result = monitor::watch(self.console, &self.calls, &progress, &self.signals, || {
-            let job = Job::init(&file, &surroundings).map_err(|error| match error {
-                Error::Plugin(message) => Error::Plugin(format!("{}: {message}", path.display())),
-                other => other,
-            })?;
-            work(job, &file)
-        });
-        // Whatever failed, it failed because it was asked to stop.
-        match (result, self.signals.received()) {
-            (Err(Error::Failed(failure)), Some(signal)) if failure.is_echo() => Err(Error::Signal(signal)),
-            (result, _) => result,
-        }
-    }
-}
-
 /// Prints an error and turns it into an exit code.
 fn told(result: Result<()>, console: &Console) -> Ended {
     result.map_err(|error| console.error(&error))
@@ -145,7 +74,7 @@ fn told(result: Result<()>, console: &Console) -> Ended {
 
 fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
     let open = || -> Result<_> {
-        let workshop = Workshop::open(&arguments.plugin_path, arguments.memory, console)?;
+        let workshop = Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
         // Before anything runs: that a file cannot be written should not be found out after hours.
         let perf_file = arguments.perf.as_deref().map(create).transpose()?;
         if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
@@ -154,41 +83,81 @@ fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
         Ok((workshop, perf_file))
     };
     let (workshop, mut perf_file) = open().map_err(|error| console.error(&error))?;
+    let opened: Vec<Opened> = arguments.jobs.iter().map(|path| workshop.read(path)).collect();
+    workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), |made| {
+        // How each file ended, in the order of the command line.
+        let mut ended: Vec<Ended> = made.iter().map(|_| Ok(())).collect();
+        let mut ready = Vec::new();
+        for (index, Made { path, jobs }) in made.into_iter().enumerate() {
+            match jobs {
+                Ok((jobs, file)) => ready.push((index, path, jobs, file)),
+                Err(error) => ended[index] = Err(console.error(&error)),
+            }
+        }
+        for (index, path, jobs, file) in ready {
+            ended[index] = match workshop.signals.received() {
+                // Whatever the job at hand came to, those after it do not run.
+                Some(signal) => Err(128 + signal),
+                None => run_file(path, jobs, file, arguments, &workshop, perf_file.as_mut()),
+            };
+        }
+        // The first failure decides the exit code.
+        ended.into_iter().collect()
+    })
+}
+
+/// Runs the jobs of a file, one after another.
+fn run_file(
+    path: &Path,
+    jobs: Vec<Job<'_>>,
+    file: &JobFile,
+    arguments: &RunArguments,
+    workshop: &Workshop<'_>,
+    mut perf_file: Option<&mut std::fs::File>,
+) -> Ended {
+    let console = workshop.console;
+    if jobs.iter().any(|job| job.writer_info().target == STDOUT) {
+        if arguments.json {
+            let message =
+                "--json prints the summary to stdout, where this job prints its records: let the writer use a file";
+            return Err(console.error(&Error::Job(message.into())));
+        }
+        console.records_go_to_stdout();
+    }
     let mut ended = Ok(());
-    for (index, path) in arguments.jobs.iter().enumerate() {
-        let result = told(run_job(path, arguments, &workshop, perf_file.as_mut()), console);
-        // The first failure decides the exit code; the other jobs go on.
-        ended = ended.and(result);
-        if let Some(signal) = workshop.signals.received() {
-            // Whatever the job at hand came to, those after it do not run.
-            return ended.and(if index + 1 < arguments.jobs.len() { Err(128 + signal) } else { Ok(()) });
+    for job in jobs {
+        for note in &job.plan().notes {
+            console.warning(&format!("{}: {note}", path.display()));
+        }
+        let result = if file.setting.dry_run {
+            dry_run(&job, file, workshop)
+        } else {
+            run_job(job, arguments, workshop, perf_file.as_deref_mut())
+        };
+        ended = ended.and(told(result.map_err(|error| workshop.or_signal(error)), console));
+        if workshop.signals.received().is_some() {
+            break;
         }
     }
     ended
 }
 
+/// `job.setting.dryRun`: shows what would be done.
+fn dry_run(job: &Job<'_>, file: &JobFile, workshop: &Workshop<'_>) -> Result<()> {
+    let plan = workshop.watch(job.progress(), || listing::plan(job, file))?;
+    workshop.console.note(plan.trim_end());
+    workshop.console.note("dry run (job.setting.dryRun): nothing was moved");
+    Ok(())
+}
+
 fn run_job(
-    path: &Path,
+    job: Job<'_>,
     arguments: &RunArguments,
     workshop: &Workshop<'_>,
     perf_file: Option<&mut std::fs::File>,
 ) -> Result<()> {
     let console = workshop.console;
-    let summary = workshop.with_job(path, arguments.dirty.clone(), |job, _| {
-        if job.writer_info().target == STDOUT {
-            if arguments.json {
-                return Err(Error::Job(
-                    "--json prints the summary to stdout, where this job prints its records: let the writer use a file"
-                        .into(),
-                ));
-            }
-            console.records_go_to_stdout();
-        }
-        for note in &job.plan().notes {
-            console.note(&format!("{}: {note}", path.display()));
-        }
-        Ok(job.run())
-    })?;
+    let summary = workshop.run(job);
     console.note(summary::text(&summary).trim_end());
     if arguments.json {
         print_json(&summary, console)?;
@@ -212,54 +181,89 @@ fn verdict(summary: Summary, signal: Option<i32>) -> Result<()> {
     }
 }
 
-fn check(jobs: &[PathBuf], plugin_path: &PluginPath, console: &Console) -> Ended {
-    let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console).map_err(|error| console.error(&error))?;
-    let mut ended = Ok(());
-    for path in jobs {
-        let checked = workshop.with_job(path, None, |_, _| {
-            print(console.result(&format!("{}: no error found\n", path.display())))?;
-            Ok(())
-        });
-        ended = ended.and(told(checked, console));
-    }
-    ended
+fn check(jobs: &[PathBuf], options: JobOptions, plugin_path: &PluginPath, console: &Console) -> Ended {
+    let open = || Workshop::open(plugin_path, options, MEMORY_BYTES, console);
+    let workshop = open().map_err(|error| console.error(&error))?;
+    let opened: Vec<Opened> = jobs.iter().map(|path| workshop.read(path)).collect();
+    workshop.with_jobs(&opened, None, None, |made| {
+        let mut ended = Ok(());
+        for Made { path, jobs } in made {
+            let verdict = match &jobs {
+                Ok(_) => "no error found".to_string(),
+                Err(Error::Refused(problems)) if problems.len() > 1 => format!("{} errors", problems.len()),
+                Err(_) => "1 error".into(),
+            };
+            ended = ended.and(told(jobs.map(drop), console));
+            ended = ended.and(told(print(console.result(&format!("{}: {verdict}\n", path.display()))), console));
+        }
+        ended
+    })
 }
 
-fn plan(path: &Path, json: bool, plugin_path: &PluginPath, console: &Console) -> Result<()> {
-    let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console)?;
-    workshop.with_job(path, None, |job, file| {
-        if json {
-            return print_json(&listing::plan_json(&job, file)?, console);
+fn plan(path: &Path, json: bool, options: JobOptions, plugin_path: &PluginPath, console: &Console) -> Result<()> {
+    let workshop = Workshop::open(plugin_path, options, MEMORY_BYTES, console)?;
+    workshop.with_jobs(&[workshop.read(path)], None, None, |made| {
+        for made in made {
+            let (jobs, file) = made.jobs?;
+            for job in &jobs {
+                let print_plan = || match json {
+                    true => print_json(&listing::plan_json(job, file)?, console),
+                    false => print(console.result(&listing::plan(job, file)?)),
+                };
+                workshop.watch(job.progress(), print_plan).map_err(|error| workshop.or_signal(error))?;
+            }
         }
-        print(console.result(&listing::plan(&job, file)?))?;
         Ok(())
     })
 }
 
 fn plugins(name: Option<&str>, plugin_path: &PluginPath, console: &Console) -> Result<()> {
-    let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console)?;
+    let workshop = Workshop::open(plugin_path, JobOptions::default(), MEMORY_BYTES, console)?;
     let (plugins, problems) = workshop.loader.all();
-    print(console.result(&listing::plugins(&plugins, &problems, name)?))?;
-    Ok(())
+    print(console.result(&listing::plugins(&plugins, &problems, name)?))
+}
+
+fn schema(plugin_path: &PluginPath, console: &Console) -> Result<()> {
+    let workshop = Workshop::open(plugin_path, JobOptions::default(), MEMORY_BYTES, console)?;
+    let (plugins, problems) = workshop.loader.all();
+    for problem in problems {
+        console.warning(&format!("left out: {problem}"));
+    }
+    print(console.result(&json_text(&listing::schema(&plugins))?))
 }
 
 /// `transship prepare`: the first of three steps, for tasks that run in other processes.
-fn prepare(path: &Path, plugin_path: &PluginPath, console: &Console) -> Result<()> {
-    let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console)?;
-    let prepared = workshop.with_job(path, None, |job, _| Ok(job.prepare_for_others()?))?;
-    // Not masked: it holds no secret, and a split whose name happens to contain one must be found again.
-    print(console.verbatim(&json_text(&prepared)?))?;
-    Ok(())
+fn prepare(
+    path: &Path,
+    content: usize,
+    options: JobOptions,
+    plugin_path: &PluginPath,
+    console: &Console,
+) -> Result<()> {
+    let workshop = Workshop::open(plugin_path, options, MEMORY_BYTES, console)?;
+    let mut prepared = workshop.with_job(path, content, |job| Ok(job.prepare_for_others()?))?;
+    // Labels are for people; the rest is not masked, since a split whose name happens to contain a secret must be found again.
+    for task in &mut prepared.tasks {
+        task.split.label = console.mask(&task.split.label);
+    }
+    print(console.verbatim(&json_text(&prepared)?))
 }
 
 /// `transship task`: the second step, once for each task.
-fn run_task(path: &Path, prepared: &Path, number: u32, plugin_path: &PluginPath, console: &Console) -> Result<()> {
-    let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console)?;
+fn run_task(
+    path: &Path,
+    prepared: &Path,
+    number: u32,
+    options: JobOptions,
+    plugin_path: &PluginPath,
+    console: &Console,
+) -> Result<()> {
+    let workshop = Workshop::open(plugin_path, options, MEMORY_BYTES, console)?;
     let prepared: Prepared = read_json(prepared)?;
     let task = prepared.tasks.iter().find(|task| task.number == number);
     let task =
         task.ok_or_else(|| Error::Job(format!("there is no task {number} among the {}", prepared.tasks.len())))?;
-    let mut report = workshop.with_job(path, None, |job, _| Ok(job.run_task(&prepared, task)?))?;
+    let mut report = workshop.with_job(path, prepared.content, |job| Ok(job.run_task(&prepared, task)?))?;
     report.mask(&|text| console.mask(text));
     print(console.verbatim(&json_text(&report)?))?;
     match (report.failure, workshop.signals.received()) {
@@ -274,13 +278,14 @@ fn commit(
     path: &Path,
     prepared: &Path,
     reports: &[PathBuf],
+    options: JobOptions,
     plugin_path: &PluginPath,
     console: &Console,
 ) -> Result<()> {
-    let workshop = Workshop::open(plugin_path, MEMORY_BYTES, console)?;
+    let workshop = Workshop::open(plugin_path, options, MEMORY_BYTES, console)?;
     let prepared: Prepared = read_json(prepared)?;
     let reports = reports.iter().map(|path| read_json(path)).collect::<Result<Vec<TaskReport>>>()?;
-    let summary = workshop.with_job(path, None, |job, _| job.finish_for_others(&prepared, reports))?;
+    let summary = workshop.with_job(path, prepared.content, |job| job.finish_for_others(&prepared, reports))?;
     console.note(summary::text(&summary).trim_end());
     verdict(summary, workshop.signals.received())
 }

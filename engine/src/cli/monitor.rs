@@ -217,6 +217,14 @@ mod tests {
         assert!(patience.exhausted(stuck(65), at(5)).is_some());
     }
 
+    /// Trap 21.
+    #[test]
+    fn progress_is_by_bytes_where_the_source_has_them_and_by_tasks_elsewhere() {
+        let tasks = Snapshot { tasks_done: 1, tasks_known: 4, ..Snapshot::default() };
+        assert_eq!(share(&tasks), (1, 4));
+        assert_eq!(share(&Snapshot { source_bytes_done: 10, source_bytes: 1000, ..tasks }), (10, 1000));
+    }
+
     #[test]
     fn a_series_of_short_calls_is_not_one_that_hangs() {
         let mut patience = Patience::default();

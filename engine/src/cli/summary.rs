@@ -56,8 +56,12 @@ pub(super) fn text(summary: &Summary) -> String {
         row("the first", first.clone());
     }
     slowest(&mut text, &summary.tasks);
+    let part = match summary.contents {
+        0 | 1 => String::new(),
+        several => format!(" {} of {several}", summary.content + 1),
+    };
     format!(
-        "job {} ({} to {}), run {}: {}\n{text}",
+        "job {}{part} ({} to {}), run {}: {}\n{text}",
         summary.job,
         summary.reader,
         summary.writer,

@@ -3,51 +3,10 @@
 use serde_json::{Map, Value};
 use transship_plugin_api::params::nearest;
 
-/// Every key of a job file that transship or DataX reads, outside of the plugins' own parameters. Those that are only DataX's
-/// are known too: a job file that has them is not wrong.
-pub(super) const KNOWN: [&str; 41] = [
-    "job.setting.speed.channel",
-    "job.setting.speed.byte",
-    "job.setting.speed.record",
-    "job.setting.errorLimit.record",
-    "job.setting.errorLimit.percentage",
-    "job.setting.dryRun",
-    "job.setting.keyVersion",
-    "job.content[].reader.name",
-    "job.content[].reader.path",
-    "job.content[].reader.parameter",
-    "job.content[].writer.name",
-    "job.content[].writer.path",
-    "job.content[].writer.parameter",
-    "job.content[].transformer[].name",
-    "job.content[].transformer[].path",
-    "job.content[].transformer[].parameter",
-    "job.preHandler",
-    "job.postHandler",
-    "job.jobInfo",
-    "common",
-    "entry",
-    "core.dataXServer",
-    "core.statistics",
-    "core.transport.channel.class",
-    "core.transport.channel.capacity",
-    "core.transport.channel.byteCapacity",
-    "core.transport.channel.flowControlInterval",
-    "core.transport.channel.speed.byte",
-    "core.transport.channel.speed.record",
-    "core.transport.exchanger",
-    "core.transport.record",
-    "core.container.model",
-    "core.container.job.id",
-    "core.container.job.mode",
-    "core.container.job.reportInterval",
-    "core.container.job.sleepInterval",
-    "core.container.taskGroup",
-    "core.container.task.failOver.maxRetryTimes",
-    "core.container.task.failOver.retryIntervalInMsec",
-    "core.container.task.failOver.maxWaitInMsec",
-    "core.container.trace",
-];
+/// The paths of [`JOB_KEYS`](super::JOB_KEYS).
+pub(super) fn job_keys() -> Vec<&'static str> {
+    super::JOB_KEYS.iter().map(|key| key.name.as_ref()).collect()
+}
 
 /// A warning for each key of an object that is not among the known ones (`a.b`, `a[].b`), with what it was probably meant to
 /// be. What lies inside a known key is looked at only where keys inside it are known.
@@ -57,11 +16,26 @@ pub fn unknown_key_warnings(tree: &Value, place: &str, known: &[&str]) -> Vec<St
     if known.is_empty() {
         return Vec::new();
     }
-    let warn = |unknown: String| match nearest(&unknown, known.iter().flat_map(|known| with_parents(known))) {
-        Some(near) => format!("{place}{unknown} is not known and is ignored; did you mean \"{near}\"?"),
-        None => format!("{place}{unknown} is not known and is ignored"),
+    let names = || known.iter().flat_map(|known| with_parents(known));
+    let warn = |Place { known: path, shown }: Place| {
+        // The right key in the wrong place: `setting` beside `job`.
+        let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_string();
+        let elsewhere =
+            names().find(|known| known.contains('.') && !is_named_alike(known) && last(known) == last(&path));
+        match nearest(&path, names()).or(elsewhere.filter(|_| !path.contains("[]."))).filter(|_| !shown.ends_with('"'))
+        {
+            Some(meant) => format!("{place}{shown} is not known here and is ignored; did you mean \"{meant}\"?"),
+            None => format!("{place}{shown} is not known and is ignored"),
+        }
     };
-    unknown_keys(object, "", known).into_iter().map(warn).collect()
+    let mut unknown = Vec::new();
+    unknown_keys(object, &Place::default(), known, &mut unknown);
+    unknown.into_iter().map(warn).collect()
+}
+
+/// Whether keys of this name stand in many places: where one was meant to be cannot be told.
+fn is_named_alike(known: &str) -> bool {
+    known.ends_with(".name") || known.ends_with(".path") || known.ends_with(".parameter")
 }
 
 /// A path and those of the objects that it leads through: `a[].b.c`, `a[].b`, `a`.
@@ -70,26 +44,51 @@ fn with_parents(path: &str) -> impl Iterator<Item = &str> {
         .map(|path| path.trim_end_matches("[]"))
 }
 
-fn unknown_keys(object: &Map<String, Value>, prefix: &str, known: &[&str]) -> Vec<String> {
-    let mut unknown = Vec::new();
+/// Where a key stands: as lists of known keys have it (`column[].type`), and as a person finds it (`column[2].type`).
+#[derive(Default)]
+struct Place {
+    known: String,
+    shown: String,
+}
+
+impl Place {
+    fn key(&self, key: &str) -> Place {
+        let shown = if key.is_empty() { "\"\"" } else { key };
+        Place { known: format!("{}{key}", self.known), shown: format!("{}{shown}", self.shown) }
+    }
+
+    fn inside(&self) -> Place {
+        Place { known: format!("{}.", self.known), shown: format!("{}.", self.shown) }
+    }
+
+    fn item(&self, index: Option<usize>) -> Place {
+        let index = index.map(|index| format!("[{index}]")).unwrap_or_default();
+        Place { known: format!("{}[].", self.known), shown: format!("{}{index}.", self.shown) }
+    }
+}
+
+fn unknown_keys(object: &Map<String, Value>, around: &Place, known: &[&str], unknown: &mut Vec<Place>) {
     for (key, value) in object {
-        let name = format!("{prefix}{key}");
-        let known_inside = |opening: &str| known.iter().any(|known| known.starts_with(&format!("{name}{opening}")));
+        let place = around.key(key);
+        let known_inside = |opening: &str| {
+            known.iter().any(|known| known.strip_prefix(&place.known).is_some_and(|rest| rest.starts_with(opening)))
+        };
         let (in_object, in_list) = (known_inside("."), known_inside("[]."));
         match value {
-            Value::Object(object) if in_object => unknown.extend(unknown_keys(object, &format!("{name}."), known)),
+            Value::Object(object) if in_object => unknown_keys(object, &place.inside(), known, unknown),
             // A single object stands for a list of one.
-            Value::Object(object) if in_list => unknown.extend(unknown_keys(object, &format!("{name}[]."), known)),
+            Value::Object(object) if in_list => unknown_keys(object, &place.item(None), known, unknown),
             Value::Array(items) if in_list => {
-                let objects = items.iter().filter_map(Value::as_object);
-                unknown.extend(objects.flat_map(|object| unknown_keys(object, &format!("{name}[]."), known)));
+                for (index, item) in items.iter().enumerate() {
+                    if let Value::Object(object) = item {
+                        unknown_keys(object, &place.item(Some(index)), known, unknown);
+                    }
+                }
             }
-            _ if known.contains(&name.as_str()) || in_object || in_list => {}
-            _ => unknown.push(name),
+            _ if known.contains(&place.known.as_str()) || in_object || in_list => {}
+            _ => unknown.push(place),
         }
     }
-    unknown.dedup();
-    unknown
 }
 
 #[cfg(test)]
@@ -104,16 +103,18 @@ mod tests {
             "path": "x", "colunm": [], "column": [{"type": "long", "typ": 1}, "*"], "csvReaderConfig": {"anything": 1},
             "connection": {"table": ["t"], "tabel": 1}
         });
-        let unknown = unknown_keys(parameter.as_object().unwrap(), "", &known);
-        assert_eq!(unknown, ["colunm", "column[].typ", "connection[].tabel"]);
+        let mut unknown = Vec::new();
+        unknown_keys(parameter.as_object().unwrap(), &Place::default(), &known, &mut unknown);
+        let shown: Vec<&str> = unknown.iter().map(|place| place.shown.as_str()).collect();
+        assert_eq!(shown, ["colunm", "column[0].typ", "connection.tabel"]);
     }
 
     #[test]
     fn a_misspelt_setting_is_warned_about_and_datax_own_are_not() {
         let tree = json!({"job": {"setting": {"speed": {"chanel": 1}, "keyVersion": ""}, "content": []}, "common": {"column": {}}});
         assert_eq!(
-            unknown_key_warnings(&tree, "", &KNOWN),
-            ["job.setting.speed.chanel is not known and is ignored; did you mean \"job.setting.speed.channel\"?"]
+            unknown_key_warnings(&tree, "", &job_keys()),
+            ["job.setting.speed.chanel is not known here and is ignored; did you mean \"job.setting.speed.channel\"?"]
         );
     }
 
@@ -121,10 +122,10 @@ mod tests {
     fn a_misspelt_object_is_warned_about_as_a_whole() {
         let tree = json!({"job": {"seting": {"speed": {"channel": 1}}, "contents": []}});
         assert_eq!(
-            unknown_key_warnings(&tree, "", &KNOWN),
+            unknown_key_warnings(&tree, "", &job_keys()),
             [
-                "job.seting is not known and is ignored; did you mean \"job.setting\"?",
-                "job.contents is not known and is ignored; did you mean \"job.content\"?"
+                "job.seting is not known here and is ignored; did you mean \"job.setting\"?",
+                "job.contents is not known here and is ignored; did you mean \"job.content\"?"
             ]
         );
     }

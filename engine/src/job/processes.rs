@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CONTENT, Job, Summary, dirty};
+use super::{Job, Summary, dirty};
 use crate::error::{Error, Failure, Result};
 use crate::plan::{Prepared, TaskSpec};
 use crate::task::{self, TaskReport};
@@ -16,7 +16,7 @@ impl Job<'_> {
         let prepared = self.prepare().and_then(|(reader_state, writer_state)| {
             let (tasks, _) = self.tasks(usize::MAX)?;
             let (run, plan) = (self.line.run.clone(), self.line.plan.clone());
-            Ok(Prepared { run, content: CONTENT, reader_state, writer_state, plan, tasks })
+            Ok(Prepared { run, content: self.content, reader_state, writer_state, plan, tasks })
         });
         if prepared.is_err() {
             self.abort(&[]);
@@ -53,7 +53,7 @@ impl Job<'_> {
 
     fn attach(&mut self, prepared: &Prepared) -> Result<(), Failure> {
         self.line.run = prepared.run.clone();
-        self.line.dirty = Arc::new(dirty(self.file, self.surroundings, &prepared.run));
+        self.line.dirty = Arc::new(dirty(self.file, self.surroundings, &prepared.run, &prepared.plan));
         self.calls
             .call("attach", || self.line.writer().attach(&prepared.writer_state))
             .map_err(|error| Failure::of(&error, &self.line.writer_name))?;

@@ -172,6 +172,7 @@ impl Loop<'_> {
         self.reading.bytes += bytes;
         self.unflushed = true;
         self.attempt.line.progress.read(records, bytes);
+        self.attempt.line.dirty.read(records);
         if self.chain.is_empty() {
             return self.send_batch(batch);
         }

@@ -92,6 +92,7 @@ fn assert_within_a_percent(actual: usize, expected: usize) {
     assert!(actual.abs_diff(expected) * 100 <= expected, "{actual} instead of {expected}");
 }
 
+/// Trap 2.
 /// DX-13: 1 MiB/s with a burst of 64 KiB, records of 1 KiB, for 10 s.
 #[test]
 fn the_limit_in_bytes_holds_in_sum_and_in_every_second() {
@@ -101,6 +102,7 @@ fn the_limit_in_bytes_holds_in_sum_and_in_every_second() {
     assert!(busiest_second(&passed) * KIB <= MIB + 64 * KIB);
 }
 
+/// Trap 2.
 /// DX-13: the same for records, and for batches of many.
 #[test]
 fn the_limit_in_records_holds_in_sum_and_in_every_second() {

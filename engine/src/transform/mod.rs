@@ -3,9 +3,63 @@
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
-use transship_plugin_api::{Batch, Result, Transformer};
+use transship_plugin_api::dates::ColumnFormats;
+use transship_plugin_api::ffi::import::LoadedPlugin;
+use transship_plugin_api::{Batch, HostRef, Result, Transformer};
 
+use crate::config::Component;
 use crate::host::TaskHost;
+
+mod bounds;
+mod build;
+mod builtin;
+mod cause;
+mod comparison;
+mod condition;
+mod digest;
+mod filter;
+mod number;
+mod pad;
+mod paras;
+mod pattern;
+mod pieces;
+mod rewrite;
+mod select;
+#[cfg(test)]
+mod tests;
+mod text;
+mod units;
+
+pub use builtin::{components, is_built_in};
+
+/// What a job file says of one transformer: each attempt of a task makes its own from it.
+pub struct Maker<'a> {
+    component: &'a Component,
+    /// `None`: it is built in.
+    plugin: Option<LoadedPlugin>,
+    formats: Arc<ColumnFormats>,
+}
+
+impl<'a> Maker<'a> {
+    /// A transformer of this plugin, or a built-in one.
+    pub fn new(component: &'a Component, plugin: Option<LoadedPlugin>, formats: Arc<ColumnFormats>) -> Maker<'a> {
+        Maker { component, plugin, formats }
+    }
+
+    /// Its name in the job file.
+    pub fn name(&self) -> &'a str {
+        &self.component.name
+    }
+
+    /// Makes one, whose dirty records go to this host.
+    pub fn make(&self, host: HostRef) -> Result<Box<dyn Transformer>> {
+        let Component { name, parameter, .. } = self.component;
+        match &self.plugin {
+            Some(plugin) => plugin.transformer(name, parameter, host),
+            None => builtin::make(name, parameter, &self.formats, host),
+        }
+    }
+}
 
 /// The transformers of one attempt, in the order of the job file.
 #[derive(Default)]

@@ -1,0 +1,223 @@
+//! What every command works with: the plugins, the clock of signals, the watch over calls; and how job files are read and their
+//! jobs made.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use transship_plugin_api::HostRef;
+
+use super::arguments::{JobOptions, PluginPath};
+use super::console::Console;
+use super::monitor;
+use super::signals::Signals;
+use crate::calls::Calls;
+use crate::cancel::Cancel;
+use crate::config::{JobFile, Reading};
+use crate::error::{Error, Findings, Problem, Result};
+use crate::host::JobHost;
+use crate::job::{Job, Summary, Surroundings};
+use crate::json::Origin;
+use crate::load::{Loader, search_places};
+use crate::plan::Machine;
+use crate::progress::Progress;
+use crate::targets::Targets;
+
+/// What a command works with.
+pub(super) struct Workshop<'a> {
+    pub console: &'a Console,
+    pub loader: Loader,
+    pub signals: Signals,
+    options: JobOptions,
+    machine: Machine,
+    targets: Targets,
+    cancel: Cancel,
+    calls: Calls,
+}
+
+/// What was read of a job file, and what it is refused for so far.
+pub(super) struct Opened {
+    pub path: PathBuf,
+    file: Option<JobFile>,
+    problems: Vec<Problem>,
+}
+
+/// The jobs of a file, if it has any that can run.
+pub(super) struct Made<'j> {
+    pub path: &'j Path,
+    pub jobs: Result<(Vec<Job<'j>>, &'j JobFile)>,
+}
+
+impl<'a> Workshop<'a> {
+    pub(super) fn open(
+        plugin_path: &PluginPath,
+        options: JobOptions,
+        memory_bytes: usize,
+        console: &'a Console,
+    ) -> Result<Workshop<'a>> {
+        let cancel = Cancel::new();
+        let environment = std::env::var_os("TRANSSHIP_PLUGIN_PATH");
+        let program = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
+        for folder in plugin_path.folders.iter().filter(|folder| !folder.is_dir()) {
+            console.warning(&format!("--plugin-path: there is no folder {}", folder.display()));
+        }
+        for note in options.notes() {
+            console.warning(&note);
+        }
+        let places = search_places(&plugin_path.folders, environment.as_deref(), program.as_deref());
+        let host: HostRef = std::sync::Arc::new(JobHost { cancel: cancel.clone() });
+        Ok(Workshop {
+            console,
+            loader: Loader::new(places, host),
+            machine: Machine { cores: std::thread::available_parallelism().map_or(1, usize::from), memory_bytes },
+            targets: Targets::default(),
+            signals: Signals::listen(&cancel).map_err(|error| super::failed_to("listen to signals", &error))?,
+            options,
+            cancel,
+            calls: Calls::new(),
+        })
+    }
+
+    /// Reads a job file and tells what is odd about it. Its secrets are masked in all that is printed from here on.
+    pub(super) fn read(&self, path: &Path) -> Opened {
+        let mut findings = Findings::default();
+        let variables = self.options.variables();
+        let reading = Reading {
+            variables: &variables,
+            encoding: self.options.job_encoding,
+            fetch: &fetch,
+            all_contents: self.options.all_contents,
+        };
+        let file = JobFile::read(path, &reading, &mut findings);
+        if let Some(file) = &file {
+            self.console.learn_secrets(&file.tree, &file.fetched);
+        }
+        self.warn(&findings);
+        Opened { path: path.to_path_buf(), file, problems: findings.problems }
+    }
+
+    /// Makes the jobs of every file, those of all its entries that run or of one, and does something with them. Nothing is connected
+    /// to before all are made: what is wrong with the last file is told before the first has run for hours.
+    pub(super) fn with_jobs<T>(
+        &self,
+        opened: &[Opened],
+        only: Option<usize>,
+        dirty_file: Option<&Path>,
+        work: impl FnOnce(Vec<Made<'_>>) -> T,
+    ) -> T {
+        let places: Vec<Vec<(usize, Progress)>> = opened.iter().map(|opened| running(opened, only)).collect();
+        let surroundings: Vec<Vec<Surroundings<'_>>> = places
+            .iter()
+            .map(|places| places.iter().map(|(_, progress)| self.surroundings(progress, dirty_file)).collect())
+            .collect();
+        let files = opened.iter().zip(&places).zip(&surroundings);
+        let made = files.map(|((opened, places), surroundings)| {
+            let contents = places.iter().map(|(content, _)| *content).zip(surroundings);
+            Made { path: &opened.path, jobs: self.make(opened, contents) }
+        });
+        work(made.collect())
+    }
+
+    fn surroundings<'s>(&'s self, progress: &'s Progress, dirty_file: Option<&Path>) -> Surroundings<'s> {
+        Surroundings {
+            loader: &self.loader,
+            machine: self.machine,
+            targets: &self.targets,
+            cancel: &self.cancel,
+            calls: &self.calls,
+            progress,
+            dirty_file: dirty_file.map(PathBuf::from),
+            job_id: self.options.job_id,
+        }
+    }
+
+    /// The jobs of a file, or all that is wrong with it, its plugins and their parameters.
+    fn make<'j>(
+        &self,
+        opened: &'j Opened,
+        contents: impl Iterator<Item = (usize, &'j Surroundings<'j>)>,
+    ) -> Result<(Vec<Job<'j>>, &'j JobFile)> {
+        let mut findings = Findings { problems: opened.problems.clone(), warnings: Vec::new() };
+        let mut jobs = Vec::new();
+        for (content, surroundings) in contents {
+            let Some(file) = &opened.file else { break };
+            let make = || Job::init(file, content, surroundings, &mut findings.warnings);
+            match self.watch(surroundings.progress, make) {
+                Ok(job) => jobs.push(job),
+                Err(Error::Refused(more)) => findings.problems.extend(more),
+                Err(other) => return Err(self.or_signal(other)),
+            }
+        }
+        findings.sort();
+        self.warn(&findings);
+        match &opened.file {
+            Some(file) if findings.problems.is_empty() => Ok((jobs, file)),
+            _ => Err(Error::Refused(findings.problems)),
+        }
+    }
+
+    /// Does what the single job of a file is needed for, under the eyes of the monitor.
+    pub(super) fn with_job<T>(
+        &self,
+        path: &Path,
+        content: usize,
+        work: impl FnOnce(Job<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.with_jobs(&[self.read(path)], Some(content), None, |made| {
+            let (jobs, _) =
+                made.into_iter().next().map_or_else(|| Err(Error::Refused(Vec::new())), |made| made.jobs)?;
+            let job = jobs.into_iter().next();
+            let job = job.ok_or_else(|| Error::Job(format!("there is no job.content[{content}]")))?;
+            self.watch(job.progress(), || work(job)).map_err(|error| self.or_signal(error))
+        })
+    }
+
+    /// Runs a job under the eyes of the monitor.
+    pub(super) fn run(&self, job: Job<'_>) -> Summary {
+        self.watch(job.progress(), || job.run())
+    }
+
+    /// Does something under the eyes of the monitor, which shows how far it is and ends a call that hangs.
+    pub(super) fn watch<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
+        monitor::watch(self.console, &self.calls, progress, &self.signals, work)
+    }
+
+    /// Whatever failed after a signal, it failed because it was asked to stop.
+    pub(super) fn or_signal(&self, error: Error) -> Error {
+        match (error, self.signals.received()) {
+            (Error::Failed(failure), Some(signal)) if failure.is_echo() => Error::Signal(signal),
+            (error, _) => error,
+        }
+    }
+
+    fn warn(&self, findings: &Findings) {
+        findings.warnings.iter().for_each(|warning| self.console.warning(&warning.message));
+    }
+}
+
+/// Which entries of a file are made into jobs, each with its progress.
+fn running(opened: &Opened, only: Option<usize>) -> Vec<(usize, Progress)> {
+    let Some(file) = &opened.file else { return Vec::new() };
+    let contents = match only {
+        Some(content) => content..(content + 1).min(file.content.len()),
+        None => 0..file.running().len(),
+    };
+    contents.map(|content| (content, Progress::default())).collect()
+}
+
+/// What stands behind `${env:NAME}` and `${file:PATH}`. A file's last line end is not part of what it says.
+fn fetch(origin: Origin<'_>) -> std::result::Result<String, String> {
+    match origin {
+        Origin::Environment(name) => match std::env::var_os(name).map(OsString::into_string) {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(_)) => Err(format!("the environment variable {name} is not UTF-8")),
+            None => Err(format!("the environment variable {name} is not set")),
+        },
+        Origin::File(path) => match std::fs::read_to_string(path) {
+            Ok(text) => {
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                Ok(text.strip_suffix('\r').unwrap_or(text).to_string())
+            }
+            Err(error) => Err(format!("cannot read the file {path}: {error}")),
+        },
+    }
+}

@@ -1,0 +1,195 @@
+//! The parts of a job: its plugins loaded, reader and writer made, transformers tried. Whatever is wrong with any of them is told
+//! at once.
+
+use std::sync::Arc;
+
+use transship_plugin_api::dates::ColumnFormats;
+use transship_plugin_api::ffi::import::LoadedPlugin;
+use transship_plugin_api::params::nearest;
+use transship_plugin_api::plugin::Parameter;
+use transship_plugin_api::{HostRef, Kind, Params, Reader, Writer};
+
+use crate::calls::Line as CallLine;
+use crate::config::{Component, Content, JobFile, unknown_key_warnings};
+use crate::error::{Error, Failure, Problem, Result, Warning};
+use crate::load::{Loader, Role, described};
+use crate::schema;
+use crate::transform::{self, Maker};
+
+/// What a job is made of.
+pub(super) struct Parts<'a> {
+    pub reader: Box<dyn Reader>,
+    pub writer: Box<dyn Writer>,
+    pub transformers: Vec<Maker<'a>>,
+}
+
+/// Makes the parts of a job.
+///
+/// # Errors
+/// [`Error::Refused`] with everything that is wrong: plugins that are missing or incompatible, parameters that they refuse.
+/// [`Error::Failed`] where one could not be made for another reason.
+pub(super) fn make<'a>(
+    content: &'a Content,
+    file: &'a JobFile,
+    loader: &Loader,
+    host: &HostRef,
+    calls: &CallLine,
+    warnings: &mut Vec<Warning>,
+) -> Result<Parts<'a>> {
+    let mut maker = PartMaker { file, loader, calls, warnings, problems: Vec::new(), failure: None };
+    let reader = maker.part(&content.reader, Role::Reader, |plugin, component| {
+        plugin.reader(&component.name, &component.parameter, host.clone())
+    });
+    let writer = maker.part(&content.writer, Role::Writer, |plugin, component| {
+        plugin.writer(&component.name, &component.parameter, host.clone())
+    });
+    let transformers: Vec<Maker<'a>> =
+        content.transformers.iter().filter_map(|component| maker.transformer(component, host)).collect();
+    match (reader, writer) {
+        (Some(reader), Some(writer)) if maker.problems.is_empty() && maker.failure.is_none() => {
+            Ok(Parts { reader, writer, transformers })
+        }
+        _ => Err(match maker.failure {
+            Some(failure) if maker.problems.is_empty() => failure.into(),
+            _ => Error::Refused(maker.problems),
+        }),
+    }
+}
+
+struct PartMaker<'m, 'a> {
+    file: &'a JobFile,
+    loader: &'m Loader,
+    calls: &'m CallLine,
+    warnings: &'m mut Vec<Warning>,
+    problems: Vec<Problem>,
+    /// What else went wrong first.
+    failure: Option<Failure>,
+}
+
+impl<'a> PartMaker<'_, 'a> {
+    /// A reader or writer, unless something is wrong with it.
+    fn part<T>(
+        &mut self,
+        component: &'a Component,
+        role: Role,
+        make: impl FnOnce(&LoadedPlugin, &Component) -> transship_plugin_api::Result<T>,
+    ) -> Option<T> {
+        let plugin = self.load(component, role)?;
+        let known = described(plugin.description(), role, &component.name).map(|known| known.parameters.clone());
+        let known = known.unwrap_or_default();
+        self.warn_of_unknown_keys(component, &known);
+        let made = self.calls.call("init", || make(&plugin, component));
+        self.unless_refused(made, component, &known)
+    }
+
+    /// A transformer is made once here only to learn whether it can be made: each attempt of a task makes its own.
+    fn transformer(&mut self, component: &'a Component, host: &HostRef) -> Option<Maker<'a>> {
+        let formats = self.formats(component)?;
+        let (plugin, known) = if component.library.is_none() && transform::is_built_in(&component.name) {
+            let known = transform::components().into_iter().find(|known| known.names.contains(&component.name));
+            (None, known.map(|known| known.parameters))
+        } else {
+            let Some(plugin) = self.load(component, Role::Transformer) else {
+                self.advise_built_in(component);
+                return None;
+            };
+            let known = described(plugin.description(), Role::Transformer, &component.name);
+            let known = known.map(|known| known.parameters.clone());
+            (Some(plugin), known)
+        };
+        let known = known.unwrap_or_default();
+        self.warn_of_unknown_keys(component, &known);
+        let maker = Maker::new(component, plugin, formats);
+        let made = self.calls.call("init", || maker.make(host.clone()).map(drop));
+        self.unless_refused(made, component, &known).map(|()| maker)
+    }
+
+    /// A misspelt built-in transformer was looked for among the plugins.
+    fn advise_built_in(&mut self, component: &Component) {
+        let built_in = transform::components();
+        let names = built_in.iter().flat_map(|known| &known.names).map(String::as_str);
+        if let (Some(near), Some(problem)) = (nearest(&component.name, names), self.problems.last_mut()) {
+            let message = format!(
+                "{}: there is no transformer named \"{}\"; did you mean \"{near}\"?",
+                component.place, component.name
+            );
+            *problem = Problem::missing(self.file.located(&message));
+        }
+    }
+
+    /// How a built-in transformer reads and writes dates.
+    fn formats(&mut self, component: &Component) -> Option<Arc<ColumnFormats>> {
+        let formats = Params::new(&component.parameter, "parameter").and_then(|params| ColumnFormats::read(&params));
+        self.unless_refused(formats, component, &[]).map(Arc::new)
+    }
+
+    fn load(&mut self, component: &Component, role: Role) -> Option<LoadedPlugin> {
+        // That there is no name was told when the file was read.
+        if component.name.is_empty() {
+            return None;
+        }
+        match self.calls.call("init", || self.loader.load(component, role)) {
+            Ok(plugin) => Some(plugin),
+            Err(error) => {
+                self.problems.push(Problem::missing(self.file.located(&error.to_string())));
+                None
+            }
+        }
+    }
+
+    /// What was made, or `None` and the reasons why not: the plugin's own first, then what its table of parameters shows beside it.
+    fn unless_refused<T>(
+        &mut self,
+        made: transship_plugin_api::Result<T>,
+        component: &Component,
+        known: &[Parameter],
+    ) -> Option<T> {
+        let error = match made {
+            Ok(made) => return Some(made),
+            Err(error) => error,
+        };
+        if !matches!(error.kind(), Kind::Config | Kind::Unsupported) {
+            self.failure.get_or_insert(Failure::of(&error, component.name.clone()));
+            return None;
+        }
+        let message = error.message();
+        let own = if message.starts_with("parameter") {
+            format!("{}.{message}", component.place)
+        } else if message.starts_with("common.") {
+            // The plugin found these settings among its parameters; in the file they stand at the top.
+            message.to_string()
+        } else {
+            format!("{}: {message}", component.place)
+        };
+        let path_of_own = own.split([' ', ':']).next().unwrap_or_default();
+        let beside = |path: &str| !is_within(path, path_of_own) && !is_within(path_of_own, path);
+        let others: Vec<String> = schema::violations(&component.parameter, known)
+            .into_iter()
+            .map(|violation| (format!("{}.parameter.{}", component.place, violation.path), violation.message))
+            .filter(|(path, _)| path_of_own == component.place || beside(path))
+            .map(|(path, message)| format!("{path} {message}"))
+            .collect();
+        let all = std::iter::once(&own).chain(&others);
+        self.problems.extend(all.map(|message| Problem::wrong(self.file.located(message))));
+        None
+    }
+
+    /// Unknown keys are never refused (DataX ignores them), but a misspelt one should not go unnoticed.
+    fn warn_of_unknown_keys(&mut self, component: &Component, known: &[Parameter]) {
+        // A plugin that lists no parameters has not said that it has none.
+        if known.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = known.iter().map(|parameter| parameter.name.as_ref()).chain(["common"]).collect();
+        let place = format!("{}.parameter.", component.place);
+        let mut warnings = unknown_key_warnings(&component.parameter, &place, &names);
+        // An encrypted value of DataX: the file is refused for it.
+        warnings.retain(|warning| !warning.starts_with(&format!("{place}*")));
+        self.warnings.extend(warnings.iter().map(|warning| Warning::from(self.file.located(warning))));
+    }
+}
+
+/// Whether a path is another one or leads further into it: `a.b[0]` is within `a.b`.
+fn is_within(path: &str, outer: &str) -> bool {
+    path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
