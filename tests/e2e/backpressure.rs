@@ -55,6 +55,7 @@ fn a_reader_waits_when_the_channel_has_as_many_bytes_as_it_holds() {
     assert_eq!(scratch.ids().len(), 5000);
 }
 
+/// Trap 16.
 #[test]
 fn a_channel_of_one_record_moves_everything() {
     let scratch = Scratch::new();
@@ -65,6 +66,7 @@ fn a_channel_of_one_record_moves_everything() {
     assert_eq!(scratch.calls("writer took 1"), 500, "batches are cut to what the channel holds");
 }
 
+/// Trap 17.
 #[test]
 fn a_record_larger_than_the_channel_travels_alone() {
     let scratch = Scratch::new();
@@ -82,6 +84,7 @@ fn a_record_larger_than_the_channel_travels_alone() {
     );
 }
 
+/// Trap 17.
 #[test]
 fn a_channel_of_one_byte_moves_everything() {
     let scratch = Scratch::new();
@@ -142,6 +145,7 @@ fn a_job_takes_no_more_memory_for_more_records() {
     assert!(much < little + 20_000, "10 MB of records took {little} KB, 200 MB of records {much} KB");
 }
 
+/// Trap 2.
 #[test]
 fn a_rate_holds_for_the_whole_job() {
     let scratch = Scratch::new();

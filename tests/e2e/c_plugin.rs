@@ -122,6 +122,9 @@ fn a_target_that_cannot_be_made_is_told() {
 fn wrong_parameters_of_a_plugin_in_c_are_an_error_of_the_job_file() {
     let scratch = Scratch::new();
     let run = run(&scratch, &Job::new(plugin("minimalreader", json!({ "recrods": 5 })), c_writer())).fails_with(2);
-    assert_eq!(run.error(), "job.json: job.content[0].reader.parameter.records is required, a whole number from 0 on");
-    run.says(["job.content[0].reader.parameter.recrods is not known and is ignored; did you mean \"records\"?"]);
+    assert_eq!(
+        run.error(),
+        "job.json:12:11: job.content[0].reader.parameter.records is required, a whole number from 0 on"
+    );
+    run.says(["job.content[0].reader.parameter.recrods is not known here and is ignored; did you mean \"records\"?"]);
 }

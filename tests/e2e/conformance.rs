@@ -187,8 +187,8 @@ fn a_component_without_parameters_works_or_names_the_one_that_it_lacks() {
                 continue;
             }
             let run = run.fails_with(2);
-            let beginning = format!("job.json: {}.parameter.", place(&component));
-            assert!(run.error().starts_with(&beginning), "{component:?} does not name a parameter: {run}");
+            let beginning = format!(": {}.parameter.", place(&component));
+            assert!(run.error().contains(&beginning), "{component:?} does not name a parameter: {run}");
         }
     }
 }

@@ -14,6 +14,7 @@ fn job(reader: u64, transformer: u64, writer: u64) -> Job {
     faulty(reader, json!({ "dirtyEvery": writer, "commit": "atomic" })).transformer(transformer)
 }
 
+/// Trap 18.
 #[test]
 fn every_dirty_record_is_kept_with_its_place_its_value_and_the_cause() {
     let scratch = Scratch::new();
@@ -76,6 +77,7 @@ fn the_dirty_records_are_the_same_whatever_the_size_of_the_batches() {
     assert_eq!(found[0], found[2]);
 }
 
+/// Trap 20.
 #[test]
 fn more_dirty_records_than_allowed_fail_the_job_with_6() {
     // Ten of a hundred records are dirty.
@@ -114,6 +116,7 @@ fn more_dirty_records_than_allowed_fail_the_job_with_6() {
     }
 }
 
+/// Trap 20.
 #[test]
 fn as_many_dirty_records_as_allowed_are_no_failure() {
     for limit in
@@ -136,6 +139,7 @@ fn a_run_with_dirty_records_says_so_loudly() {
     run.says(["DIRTY RECORDS   : 10 kept in job.", ".dirty.jsonl\n"]);
 }
 
+/// Trap 13.
 #[test]
 fn a_limit_that_is_exceeded_stops_the_reading_soon() {
     let scratch = Scratch::new();

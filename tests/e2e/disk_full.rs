@@ -82,6 +82,7 @@ fn left(scratch: &Scratch) -> Vec<String> {
     scratch.files().into_iter().filter_map(|name| name.strip_prefix("after/").map(String::from)).collect()
 }
 
+/// Trap 82.
 #[test]
 fn txtfilewriter_leaves_nothing_and_keeps_what_was_there() {
     for disk in disks() {

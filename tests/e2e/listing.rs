@@ -71,6 +71,6 @@ fn several_job_files_are_checked_and_each_is_told_of() {
     scratch.job("bad.json", &faulty(json!({ "records": "many" }), json!({})));
     scratch.job("fine.json", &faulty(json!({}), json!({})));
     let run = scratch.transship(["check", "good.json", "bad.json", "fine.json"]).run().fails_with(2);
-    assert_eq!(run.stdout, "good.json: no error found\nfine.json: no error found\n");
-    run.says(["error: bad.json: job.content[0].reader.parameter.records must be a whole number"]);
+    assert_eq!(run.stdout, "good.json: no error found\nbad.json: 1 error\nfine.json: no error found\n");
+    run.says(["error: bad.json:", ": job.content[0].reader.parameter.records must be a whole number"]);
 }

@@ -83,6 +83,7 @@ fn phases_lie_within_those_that_contain_them() {
     }
 }
 
+/// Trap 19.
 #[test]
 fn the_records_and_bytes_of_all_places_agree() {
     for with_transformer in [false, true] {

@@ -43,6 +43,7 @@ fn a_writer_that_works_the_third_time_gets_every_record_once() {
     }
 }
 
+/// Trap 15.
 #[test]
 fn a_commit_whose_outcome_is_not_known_is_not_repeated_where_that_could_double_records() {
     for (class, attempts_made) in [("task", 1), ("atomic", 3)] {
@@ -94,6 +95,7 @@ fn the_last_failure_is_told_when_no_attempt_works() {
     assert_eq!(number(&run.summary(), "/aborted/read"), 150);
 }
 
+/// Trap 15.
 #[test]
 fn a_task_is_not_tried_again_unless_the_job_asks_for_it() {
     let scratch = Scratch::new();
@@ -119,6 +121,7 @@ fn a_plugin_may_say_that_another_attempt_helps() {
     assert_eq!(scratch.calls("reader open"), 3);
 }
 
+/// Trap 15.
 #[test]
 fn a_target_that_shows_records_as_written_is_not_written_twice() {
     let scratch = Scratch::new();
@@ -130,6 +133,7 @@ fn a_target_that_shows_records_as_written_is_not_written_twice() {
     assert!(ids.iter().zip(1..).all(|(id, expected)| *id == expected), "each record at most once: {ids:?}");
 }
 
+/// Trap 15.
 #[test]
 fn a_target_where_writing_again_does_no_harm_is_written_again() {
     let scratch = Scratch::new();
@@ -167,6 +171,7 @@ fn a_failed_task_leaves_those_that_were_done_as_their_class_promises() {
     }
 }
 
+/// Trap 15.
 #[test]
 fn real_targets_get_every_record_once() {
     let fail = json!({ "at": "next", "after": 5000, "how": "error:io", "times": 2, "counter": "counter" });

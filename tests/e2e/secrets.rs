@@ -71,6 +71,7 @@ fn run(scratch: &Scratch, job: &Job) -> Finished {
     run.env("TRANSSHIP_LOG", "trace").run()
 }
 
+/// Trap 22.
 #[test]
 fn no_secret_is_printed_by_a_run_that_goes_well() {
     let scratch = Scratch::new();
@@ -82,6 +83,7 @@ fn no_secret_is_printed_by_a_run_that_goes_well() {
     check_run(&scratch, &run, "a good run");
 }
 
+/// Trap 22.
 #[test]
 fn no_secret_is_printed_by_a_run_that_fails() {
     let places = [
@@ -130,6 +132,7 @@ fn no_secret_is_printed_when_it_has_the_wrong_type() {
     check_run(&scratch, &run, "a wrong type");
 }
 
+/// Trap 22.
 #[test]
 fn passwords_inside_addresses_are_masked() {
     let scratch = Scratch::new();

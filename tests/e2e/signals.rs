@@ -253,7 +253,7 @@ fn a_signal_stops_the_jobs_that_were_still_to_come() {
     run.wait_for_file("hanging");
     run.signal(Signal::Interrupt);
     run.finish().fails_with(130);
-    assert_eq!(scratch.calls("reader init"), 1, "the second job was begun");
+    assert_eq!(scratch.calls("reader prepare"), 1, "the second job was begun");
 }
 
 #[test]
@@ -261,12 +261,11 @@ fn a_list_of_splits_that_a_signal_cuts_short_is_not_taken_for_the_whole() {
     for command in ["prepare", "plan"] {
         let scratch = Scratch::new();
         // The reader gives two splits at a time, and the signal comes while it gives the first.
-        let fail = json!({ "at": "splits", "how": "wait_for_file", "file": "go", "marker": "hanging" });
+        let fail = json!({ "at": "splits", "how": "go_on_when_cancelled", "marker": "hanging" });
         scratch.job("job.json", &faulty(json!({ "splits": 40, "fail": fail }), json!({})));
         let mut run = scratch.transship([command, "job.json"]).start();
         run.wait_for_file("hanging");
         run.signal(Signal::Terminate);
-        scratch.write("go", "");
         let run = run.finish().fails_with(143);
         assert_eq!(run.stdout, "", "{command}: {run}");
     }

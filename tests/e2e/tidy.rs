@@ -7,7 +7,7 @@ use std::path::Path;
 use transship_tests::program::repository;
 use transship_tests::{Scratch, plugins};
 
-mod source;
+pub(crate) mod source;
 use source::{File, rust_files};
 
 /// Files of more lines than this have a reason.

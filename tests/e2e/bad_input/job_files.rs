@@ -1,97 +1,96 @@
-//! Job files that are wrong in one way each. What is told of them is in `tests/golden/broken_job_files.txt`.
+//! Job files that are wrong in one way each, in `tests/cases/broken`. What is told of each is in
+//! `tests/golden/broken_job_files.txt`.
 
-/// A job file with this setting.
-macro_rules! with_setting {
-    ($setting:literal) => {
-        concat!(
-            "{\"job\": {\"setting\": ",
-            $setting,
-            ",\n  \"content\": [{\"reader\": {\"name\": \"r\"}, \"writer\": {\"name\": \"w\"}}]}}"
-        )
-    };
+use std::fmt::Write;
+
+use transship_tests::{Finished, Scratch, golden, program};
+
+use crate::installation::Installation;
+
+/// A scratch folder with all of them, and their names in order.
+fn broken() -> (Scratch, Vec<String>) {
+    let scratch = Scratch::new();
+    let files = std::fs::read_dir(program::repository().join("tests/cases/broken")).unwrap();
+    let mut names = Vec::new();
+    for file in files.map(Result::unwrap) {
+        let name = file.file_name().to_string_lossy().into_owned();
+        scratch.write(&name, std::fs::read(file.path()).unwrap());
+        names.push(name);
+    }
+    names.sort();
+    (scratch, names)
 }
 
-/// What is wrong, and the file.
-pub(super) const BROKEN: [(&str, &str); 47] = [
-    ("an empty file", ""),
-    ("nothing but blanks", " \n\t\n "),
-    ("an object that is not closed", "{\n  \"job\": {\n    \"content\": [\n"),
-    ("a comma that is missing", "{\"job\": {\n  \"setting\": {}\n  \"content\": []\n}}"),
-    ("a colon that is missing", "{\"job\" {}}"),
-    ("two commas", "{\"job\": {},, \"core\": {}}"),
-    ("a bracket that is closed by a brace", "{\"job\": {\"content\": [{}}}"),
-    ("a string that is not closed", "{\"job\": \"content}\n"),
-    ("a line break in a string", "{\"job\": \"con\ntent\"}"),
-    ("an escape that does not exist", "{\"job\": \"C:\\data\\x\"}"),
-    ("a word that is no JSON", "{\"job\": {\"content\": yes}}"),
-    ("a number that is none", "{\"job\": 1.2.3}"),
-    ("quotes of the wrong kind", "{'job': {}}"),
-    ("letters of several bytes before the place", "{\"größe\": \"☃☃☃\", job: 1}"),
-    ("tabs before the place", "{\n\t\t\"job\":\t{\"content\"\t[]}\n}"),
-    (
-        "a place far along its line",
-        concat!(
-            "{\"one\": \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\", ",
-            "\"two\": \"yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\", three, ",
-            "\"four\": \"zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\"}",
-        ),
-    ),
-    ("a second document", "{\"job\": {}} {\"job\": {}}"),
-    ("a password on the line at fault", "{\"username\": \"ann\", \"password\": \"open-sesame\", \"job\" {}}"),
-    ("a password on the line at fault, not closed", "{\"job\": {\"password\": \"open-sesame"),
-    ("a password of several lines", "{\"job\": {\"password\":\n  \"open-sesame\" \"token\"}}"),
-    ("a list", "[]"),
-    ("a text", "\"job.json\""),
-    ("null", "null"),
-    ("no job", "{}"),
-    ("a job that is null", "{\"job\": null}"),
-    ("a job that is a list", "{\"job\": []}"),
-    ("no content", "{\"job\": {\"setting\": {}}}"),
-    ("an empty content", "{\"job\": {\"content\": []}}"),
-    ("a content that is a text", "{\"job\": {\"content\": \"all\"}}"),
-    ("an entry that is a text", "{\"job\": {\"content\": [\"all\"]}}"),
-    ("no reader", "{\"job\": {\"content\": [{\"writer\": {\"name\": \"w\"}}]}}"),
-    ("a reader that is a text", "{\"job\": {\"content\": [{\"reader\": \"r\", \"writer\": {\"name\": \"w\"}}]}}"),
-    ("no writer", "{\"job\": {\"content\": [{\"reader\": {\"name\": \"r\"}}]}}"),
-    (
-        "a plugin without a name",
-        "{\"job\": {\"content\": [{\"reader\": {\"parameter\": {}}, \"writer\": {\"name\": \"w\"}}]}}",
-    ),
-    (
-        "a name that is blank",
-        "{\"job\": {\"content\": [{\"reader\": {\"name\": \" \"}, \"writer\": {\"name\": \"w\"}}]}}",
-    ),
-    (
-        "a name that is an object",
-        "{\"job\": {\"content\": [{\"reader\": {\"name\": {}}, \"writer\": {\"name\": \"w\"}}]}}",
-    ),
-    (
-        "parameters that are a list",
-        "{\"job\": {\"content\": [{\"reader\": {\"name\": \"r\", \"parameter\": []}, \"writer\": {\"name\": \"w\"}}]}}",
-    ),
-    (
-        "a transformer without a name",
-        concat!(
-            "{\"job\": {\"content\": [{\"reader\": {\"name\": \"r\"}, \"writer\": {\"name\": \"w\"},\n",
-            "  \"transformer\": [{\"name\": \"t\"}, {\"parameter\": {}}]}]}}",
-        ),
-    ),
-    (
-        "a transformer that is a text",
-        "{\"job\": {\"content\": [{\"reader\": {\"name\": \"r\"}, \"writer\": {\"name\": \"w\"}, \"transformer\": [\"t\"]}]}}",
-    ),
-    ("a setting that is a list", with_setting!("[]")),
-    ("a speed that is a number", with_setting!("{\"speed\": 5}")),
-    ("a channel that is a word", with_setting!("{\"speed\": {\"channel\": \"many\"}}")),
-    ("a channel and a half", with_setting!("{\"speed\": {\"channel\": 1.5}}")),
-    ("an errorLimit that is a number", with_setting!("{\"errorLimit\": 0}")),
-    ("a record limit that is a word", with_setting!("{\"errorLimit\": {\"record\": \"none\"}}")),
-    ("a share above one", with_setting!("{\"errorLimit\": {\"percentage\": 2}}")),
-    (
-        "a capacity that is a truth",
-        concat!(
-            "{\"core\": {\"transport\": {\"channel\": {\"capacity\": true}}},\n",
-            " \"job\": {\"content\": [{\"reader\": {\"name\": \"r\"}, \"writer\": {\"name\": \"w\"}}]}}",
-        ),
-    ),
-];
+/// What is told of some of them where there are only the plugins for files and SQLite; and the variables that they hold.
+fn told(scratch: &Scratch, command: &str, names: &[String]) -> Finished {
+    let names = names.iter().map(String::as_str);
+    let options = ["-D", "broken={\"name\": }", "-D", "word=many"];
+    let transship = scratch.transship([command].into_iter().chain(names).chain(options));
+    Installation::with(&["file", "sqlite", "stream"]).run(transship.env("TRANSSHIP_TEST_WORD", "many"))
+}
+
+/// A line without the places that were looked at for plugins.
+fn without_places(line: &str) -> String {
+    match ["; looked in ", " (looked in "].map(|what| line.find(what)) {
+        [Some(at), _] | [_, Some(at)] => format!("{} …", &line[..at]),
+        [None, None] => line.trim_end().to_string(),
+    }
+}
+
+#[test]
+fn check_tells_what_is_wrong_with_each_and_where() {
+    let (scratch, names) = broken();
+    let mut all = String::new();
+    for name in &names {
+        let run = told(&scratch, "check", std::slice::from_ref(name));
+        let code = run.code().unwrap_or_default();
+        assert!([2, 3].contains(&code), "{name}: {run}");
+        assert!(run.stderr.contains(&format!("error: {name}:")), "the place is not told: {run}");
+        let lines: Vec<String> = run.stderr.lines().chain(run.stdout.lines()).map(without_places).collect();
+        writeln!(all, "── {name} ends with {code}\n{}\n", lines.join("\n")).unwrap();
+    }
+    assert_eq!(scratch.files(), names, "something was made");
+    golden::check("broken_job_files.txt", &all);
+}
+
+/// The errors of a run, each with the lines that belong to it, in order of their text: `run` tells of broken files first.
+fn errors(run: &Finished) -> Vec<String> {
+    let mut errors: Vec<String> = Vec::new();
+    let mut is_error = false;
+    for line in run.stderr.lines() {
+        if line.starts_with("error: ") {
+            errors.push(String::new());
+        }
+        is_error = line.starts_with("error: ") || is_error && line.starts_with("  ");
+        if let Some(error) = errors.last_mut().filter(|_| is_error) {
+            error.extend([without_places(line).as_str(), "\n"]);
+        }
+    }
+    errors.sort();
+    errors
+}
+
+#[test]
+fn run_and_plan_tell_the_same_as_check() {
+    let (scratch, names) = broken();
+    let checked = errors(&told(&scratch, "check", &names).fails_with(2));
+    let run = told(&scratch, "run", &names).fails_with(2);
+    assert_eq!(errors(&run), checked);
+    assert_eq!(run.stdout, "", "nothing runs");
+    for name in ["text-two-commas.json", "everything-at-once.json"] {
+        let plan = told(&scratch, "plan", &[name.to_string()]).fails_with(2);
+        assert!(errors(&plan).iter().all(|error| checked.contains(error)), "{plan}");
+        assert_eq!(plan.stdout, "");
+    }
+    assert_eq!(scratch.files(), names, "something was made");
+}
+
+#[test]
+fn no_control_character_of_a_file_reaches_the_terminal() {
+    let (scratch, names) = broken();
+    scratch.write("escape.json", "{\"a\": \"\u{1b}[2J\" \u{1b}[31m}");
+    let all: Vec<String> = names.into_iter().chain(["escape.json".to_string()]).collect();
+    let run = told(&scratch, "check", &all).fails_with(2);
+    let control = run.stderr.chars().find(|letter| letter.is_control() && *letter != '\n');
+    assert_eq!(control, None, "{run}");
+}

@@ -151,7 +151,8 @@ fn wrong_parameters_are_an_error_of_the_job_file_and_other_trouble_at_the_start_
     for (role, job) in [("reader", with_reader_fault as fn(&str, &str) -> Job), ("writer", with_writer_fault)] {
         let scratch = Scratch::new();
         let run = scratch.run(&job("init", "error:config")).fails_with(2);
-        assert_eq!(run.error(), format!("job.json: job.content[0].{role}: init failed: as it was told to"), "{run}");
+        let message = format!(": job.content[0].{role}: init failed: as it was told to");
+        assert!(run.error().starts_with("job.json:") && run.error().ends_with(&message), "{run}");
         for (how, message) in
             [("error:io", "init failed: as it was told to"), ("panic", "init panicked: as it was told to")]
         {
@@ -169,7 +170,7 @@ fn wrong_parameters_are_an_error_of_the_job_file_and_other_trouble_at_the_start_
 fn a_transformer_that_cannot_be_made_stops_the_job_before_anything_is_touched() {
     let scratch = Scratch::new();
     let run = scratch.run(&with_transformer_fault("init", "error:config")).fails_with(2);
-    assert_eq!(run.error(), "job.json: job.content[0].transformer[0]: init failed: as it was told to");
+    assert_eq!(run.error(), "job.json:25:11: job.content[0].transformer[0]: init failed: as it was told to");
     assert_eq!((scratch.calls("reader prepare"), scratch.calls("writer prepare")), (0, 0));
 }
 

@@ -152,6 +152,7 @@ fn a_transformer_that_fails_at_half_changes_no_target() {
     }
 }
 
+/// Trap 12.
 #[test]
 fn too_many_dirty_records_change_no_target() {
     onto_every_target("too many dirty records", 6, |scratch, writer| {

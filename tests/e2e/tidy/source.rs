@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use transship_tests::program::repository;
 
 /// A Rust file.
-pub(super) struct File {
+pub(crate) struct File {
     /// Its path from the root of the repository.
     pub path: String,
     pub text: String,
@@ -56,7 +56,7 @@ fn names_in_tree(tree: &str, names: &mut BTreeSet<String>) {
 }
 
 /// Every Rust file of the workspace.
-pub(super) fn rust_files() -> &'static [File] {
+pub(crate) fn rust_files() -> &'static [File] {
     static FILES: OnceLock<Vec<File>> = OnceLock::new();
     FILES.get_or_init(|| {
         let mut files = Vec::new();
