@@ -195,6 +195,20 @@ fn made_up_records_are_printed_as_the_job_describes_them() {
 }
 
 #[test]
+fn records_are_filtered_and_changed_on_the_way_and_a_variable_says_which() {
+    let scratch = root();
+    let job = "jobs/transform-and-variables.json";
+    let run = scratch.transship(["run", job, "-D", "country=IS"]).run().succeeds();
+    assert_eq!(
+        run.stdout, "BLO Blönduós.. IS 131\nKEF Reykjavik. IS 171\nMVA Reykjahlíð IS 1030\nVEY Vestmannae IS 326\n",
+        "{run}"
+    );
+    run.says(["read 7884 + added 0 = written 4 + filtered 7880"]).does_not_say(["warning"]);
+    let luxembourg = scratch.transship(["run", job, "-p", "-Dcountry=LU"]).run().succeeds();
+    assert_eq!(luxembourg.stdout, "LUX Luxembourg LU 1234\n", "{luxembourg}");
+}
+
+#[test]
 fn dirty_rows_are_kept_with_file_and_line_and_the_others_pass() {
     let scratch = root();
     let run = scratch.transship(["run", "jobs/dirty-rows.json"]).run().succeeds();
