@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use serde_json::Value;
 use transship_plugin_api::HostRef;
 use transship_plugin_api::ffi::import::{LoadedPlugin, Trust};
-use transship_plugin_api::params::nearest;
+use transship_plugin_api::params::{nearest, one_of};
 use transship_plugin_api::plugin::{Component as Described, Description};
 
 use crate::config::Component;
@@ -92,7 +93,7 @@ impl Loader {
     pub fn load(&self, component: &Component, role: Role) -> Result<LoadedPlugin> {
         let found = match &component.library {
             Some(library) => self.in_library(library, component, role),
-            None => self.by_name(&component.name, role),
+            None => self.by_name(component, role),
         };
         let place = match component.library {
             Some(_) => format!("{}.path", component.place),
@@ -131,7 +132,8 @@ impl Loader {
         )))
     }
 
-    fn by_name(&self, name: &str, role: Role) -> Result<LoadedPlugin> {
+    fn by_name(&self, component: &Component, role: Role) -> Result<LoadedPlugin> {
+        let name = component.name.as_str();
         // The library that is named like the component, if there is one: nothing else needs to be opened.
         let file = file_name(library_name(name));
         for place in &self.places {
@@ -146,10 +148,23 @@ impl Loader {
         let (plugins, problems) = self.all();
         let claimants: Vec<&LoadedPlugin> =
             plugins.iter().filter(|plugin| has(plugin.description(), role, name)).collect();
-        match claimants.as_slice() {
-            [plugin] => Ok((*plugin).clone()),
-            [] => Err(Error::Plugin(self.not_found(name, role, &plugins, &problems))),
-            several => {
+        let by_url: Vec<&LoadedPlugin> = claimants
+            .iter()
+            .copied()
+            .filter(|plugin| speaks_of(&component.parameter, &plugin.description().urls))
+            .collect();
+        match (claimants.as_slice(), by_url.as_slice()) {
+            ([plugin], _) | (_, [plugin]) => Ok((*plugin).clone()),
+            ([], _) => Err(Error::Plugin(self.not_found(name, role, &plugins, &problems))),
+            (several, []) if several.iter().all(|plugin| !plugin.description().urls.is_empty()) => {
+                let urls: Vec<&str> =
+                    several.iter().flat_map(|plugin| &plugin.description().urls).map(String::as_str).collect();
+                Err(Error::Plugin(format!(
+                    "there is no driver for its URL: \"{name}\" takes URLs that begin with {}",
+                    one_of(urls)
+                )))
+            }
+            (several, _) => {
                 let paths: Vec<String> = several.iter().map(|plugin| plugin.path().display().to_string()).collect();
                 Err(Error::Plugin(format!(
                     "several libraries have a {} named \"{name}\": {}; name one of them with \"path\" in the job file",
@@ -212,6 +227,16 @@ impl Loader {
             message += &format!("\n  left out: {problem}");
         }
         message
+    }
+}
+
+/// Whether a text among the parameters is a URL that begins so.
+fn speaks_of(parameter: &Value, urls: &[String]) -> bool {
+    match parameter {
+        Value::String(text) => urls.iter().any(|url| text.trim_start().starts_with(url.as_str())),
+        Value::Array(items) => items.iter().any(|item| speaks_of(item, urls)),
+        Value::Object(object) => object.values().any(|value| speaks_of(value, urls)),
+        _ => false,
     }
 }
 

@@ -566,6 +566,8 @@ typedef struct ts_transformer_table {
  *     name: that of the library, which lies in the file libtransship_NAME.so (or .dylib, or transship_NAME.dll)
  *     version: the plugin's own, not that of this contract
  *     readers, writers, transformers: may be left out
+ *     urls: how the URLs of its system begin, ["jdbc:sqlite:"]; where several plugins have a component of one name
+ *         ("rdbmsreader"), the URL among the job's parameters says which is meant; may be left out
  *     COMPONENT: {"names": ["minimalreader"], "about": "Counts.", "parameters": [PARAMETER...]}
  *         names: its name in job files, then its aliases
  *         about: what it does, in one sentence; may be left out

@@ -37,6 +37,7 @@ impl Plugin {
                 readers: Vec::new(),
                 writers: Vec::new(),
                 transformers: Vec::new(),
+                urls: Vec::new(),
             },
             new_reader: HashMap::new(),
             new_writer: HashMap::new(),
@@ -83,6 +84,13 @@ impl Plugin {
         self
     }
 
+    /// How the URLs of its system begin: `jdbc:sqlite:`. Where several plugins have a reader or writer of one name (`rdbmsreader`), the
+    /// URL in a job's parameters says which of them is meant.
+    pub fn urls(mut self, beginnings: &[&'static str]) -> Plugin {
+        self.description.urls.extend(beginnings.iter().map(|beginning| beginning.to_string()));
+        self
+    }
+
     /// What it says of itself.
     pub fn description(&self) -> &Description {
         &self.description
@@ -105,6 +113,9 @@ pub struct Description {
     /// Its transformers.
     #[serde(default)]
     pub transformers: Vec<Component>,
+    /// How the URLs of its system begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<String>,
 }
 
 /// A reader, writer or transformer.

@@ -17,6 +17,7 @@ use transship_plugin_api::Plugin;
 
 transship_plugin_api::export_plugin!(
     Plugin::new("sqlite", env!("CARGO_PKG_VERSION"))
+        .urls(&["jdbc:sqlite:"])
         .reader(
             &["sqlitereader", "sqlite", "rdbmsreader"],
             "Reads tables and queries of a SQLite database, a large table in several splits.",
