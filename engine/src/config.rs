@@ -9,19 +9,20 @@ use encoding_rs::Encoding;
 use serde_json::Value;
 use transship_plugin_api::Params;
 
-use crate::error::{Findings, Problem, Warning};
+use crate::error::{Findings, Problem};
 use crate::json::{self, Document, Origin};
-use crate::secrets::is_secret_name;
 
+mod datax_only;
 mod job_keys;
 mod keys;
 mod reading;
 mod settings;
 mod source;
+mod unset;
 mod variables;
 
 pub use job_keys::JOB_KEYS;
-pub use keys::unknown_key_warnings;
+pub use keys::{UnknownKey, unknown_keys};
 use reading::Notes;
 pub use settings::{DirtyLimit, Retry, Setting, Speed, Transport};
 pub use source::Source;
@@ -132,7 +133,7 @@ impl JobFile {
         let document = match parsed {
             Ok(document) => document,
             Err(broken) => {
-                let what = if unavailable { broken.message.clone() } else { what_is_broken(&source, &broken) };
+                let what = if unavailable { broken.message.clone() } else { unset::what_is_broken(&source, &broken) };
                 let message = format!("{}: {what}\n{}", source.place(broken.at), source.excerpt(broken.at));
                 findings.problems.push(Problem::wrong((broken.at, message)));
                 return None;
@@ -141,14 +142,17 @@ impl JobFile {
         for note in &document.notes {
             findings.warnings.push((note.at, format!("{}: {}", source.place(note.at), note.message)).into());
         }
-        findings.warnings.extend(unset_variables(&source, &document));
+        findings.warnings.extend(unset::warnings(&source, &document));
         let tree = document.value();
         let mut notes = Notes { source: &source, document: &document, findings };
         let (content, setting) = read_tree(&tree, reading.all_contents, &mut notes);
-        for warning in unknown_key_warnings(&tree, "", &keys::job_keys()) {
-            let beside_name = is_beside_a_plugins_name(&warning);
-            let advice = if beside_name { "; what a plugin takes stands inside \"parameter\"" } else { "" };
-            notes.warn(&format!("{warning}{advice}"));
+        for unknown in unknown_keys(&tree, "", &keys::job_keys()) {
+            let advice = if unknown.is_beside_a_plugins_name() {
+                "; what a plugin takes stands inside \"parameter\""
+            } else {
+                ""
+            };
+            notes.warn_at(&unknown.path, &format!("{}{advice}", unknown.message));
         }
         findings.sort();
         let name = match path.file_stem() {
@@ -157,6 +161,12 @@ impl JobFile {
         };
         let fetched = document.secrets.clone();
         Some(JobFile { path: path.to_path_buf(), name, content, setting, tree, fetched, source, document })
+    }
+
+    /// Whether some of its values are encrypted with DataX's keys.
+    pub fn is_encrypted(&self) -> bool {
+        let job = self.tree.get("job").and_then(|job| Params::new(job, "job").ok());
+        job.is_some_and(|job| datax_only::is_encrypted(&job))
     }
 
     /// The entries of `job.content` that run.
@@ -171,6 +181,11 @@ impl JobFile {
     /// that is.
     pub fn located(&self, message: &str) -> (usize, String) {
         reading::located(&self.source, &self.document, message)
+    }
+
+    /// A message about what a JSON path leads to, with its place in front; and where in the text that is.
+    pub fn located_at(&self, path: &str, message: &str) -> (usize, String) {
+        reading::located_at(&self.source, &self.document, path, message)
     }
 }
 
@@ -196,8 +211,10 @@ fn read_tree(tree: &Value, all_contents: bool, notes: &mut Notes<'_>) -> (Vec<Co
     };
     let mut setting = settings::read(&root, &job, notes);
     setting.all_contents |= all_contents;
-    refuse_encrypted(tree, &job, notes);
-    warn_of_handlers(&job, notes);
+    if datax_only::is_encrypted(&job) {
+        datax_only::refuse_encrypted(tree, notes);
+    }
+    datax_only::warn_of_handlers(&job, notes);
     let content = read_contents(&root, &job, setting.all_contents, notes);
     (content, setting)
 }
@@ -292,113 +309,11 @@ fn read_component(component: &Params<'_>, place: String, common: Option<&Value>,
     Component { name, library, parameter, place }
 }
 
-/// Whether a warning is about a key of a reader, writer or transformer that stands where `name` and `parameter` do.
-fn is_beside_a_plugins_name(warning: &str) -> bool {
-    let path = warning.split(' ').next().unwrap_or_default();
-    let Some((parent, _)) = path.rsplit_once('.') else { return false };
-    let parent = parent.split_once("].").map_or("", |(_, parent)| parent);
-    matches!(parent, "reader" | "writer") || (parent.starts_with("transformer[") && !parent.contains('.'))
-}
-
-/// DataX decrypts values with keys that transship does not have: moving data with what is still encrypted can only go wrong.
-fn refuse_encrypted(tree: &Value, job: &Params<'_>, notes: &mut Notes<'_>) {
-    let version = job.object("setting").ok().flatten().and_then(|setting| setting.text("keyVersion").ok().flatten());
-    if version.is_none_or(|version| version.trim().is_empty()) {
-        return;
-    }
-    let encrypted = encrypted_keys(tree, "");
-    for path in &encrypted {
-        notes.refuse(&format!(
-            "{path} is encrypted with DataX's key (job.setting.keyVersion), which is not supported: write \"${{env:NAME}}\" or \
-             \"${{file:PATH}}\" and keep the secret there"
-        ));
-    }
-    if encrypted.is_empty() {
-        notes.warn("job.setting.keyVersion is ignored: nothing in the file is encrypted");
-    }
-}
-
-fn encrypted_keys(value: &Value, place: &str) -> Vec<String> {
-    let inside = |key: &str| if place.is_empty() { key.to_string() } else { format!("{place}.{key}") };
-    match value {
-        Value::Object(object) => {
-            let marked = |key: &str| key.starts_with('*') && !key.starts_with("**");
-            let each = object.iter().flat_map(|(key, value)| match value {
-                Value::String(_) if marked(key) => vec![inside(key)],
-                value => encrypted_keys(value, &inside(key)),
-            });
-            each.collect()
-        }
-        Value::Array(items) => {
-            let each =
-                items.iter().enumerate().flat_map(|(index, item)| encrypted_keys(item, &format!("{place}[{index}]")));
-            each.collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn warn_of_handlers(job: &Params<'_>, notes: &mut Notes<'_>) {
-    for key in ["preHandler", "postHandler"] {
-        let handler = job.object(key).ok().flatten();
-        if handler.is_some_and(|handler| handler.text("pluginType").ok().flatten().is_some_and(|name| !name.is_empty()))
-        {
-            notes.warn(&format!("job.{key} is ignored: plugins have no such hooks here"));
-        }
-    }
-}
-
-/// A warning for each variable without a value, as long as it is part of a value: a comment or a key may hold any `$`.
-fn unset_variables(source: &Source, document: &Document) -> Vec<Warning> {
-    let mut told: Vec<&str> = Vec::new();
-    let mut warnings: Vec<Warning> = Vec::new();
-    let mut warn = |at: usize, message: String| warnings.push((at, message).into());
-    for unset in source.unset() {
-        if unset.is_number() || told.contains(&unset.written.as_str()) || !document.is_in_value(unset.at) {
-            continue;
-        }
-        told.push(&unset.written);
-        let place = source.place(unset.at);
-        let path = document.path_at(unset.at);
-        // It may be a part of the secret.
-        if path.split(['.', '[']).any(is_secret_name) {
-            warn(
-                unset.at,
-                format!("{place}: what looks like a variable in {path} is not set and stays as it is written"),
-            );
-            continue;
-        }
-        // `${user.home}`: DataX takes it for `${user`, and so do we.
-        let open = unset.written.starts_with("${") && !unset.written.ends_with('}');
-        let (written, name) = (format!("{}{}", unset.written, if open { "…" } else { "" }), &unset.name);
-        let state = if unset.is_blank { "is blank, which counts as not set," } else { "is not set" };
-        warn(
-            unset.at,
-            format!("{place}: the variable {written} {state} and stays as it is written; -D {name}=… sets it"),
-        );
-    }
-    warnings
-}
-
 impl fmt::Debug for Component {
     /// Without the parameters: they may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Component").field("name", &self.name).field("place", &self.place).finish_non_exhaustive()
     }
-}
-
-/// What is wrong with a text that is not JSON, or is none as long as its variables are not set.
-fn what_is_broken(source: &Source, broken: &json::Broken) -> String {
-    if !broken.message.starts_with(json::UNSET_VARIABLE) {
-        return format!("the job file is not JSON: {}", broken.message);
-    }
-    let mut names: Vec<&str> =
-        source.unset().iter().filter(|unset| !unset.is_number()).map(|unset| unset.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let written: Vec<String> = names.iter().map(|name| format!("${{{name}}}")).collect();
-    let first = names.first().copied().unwrap_or("name");
-    format!("{}; not set: {}; -D {first}=… sets one", broken.message, written.join(", "))
 }
 
 #[cfg(test)]

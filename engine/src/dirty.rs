@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use transship_plugin_api::DirtyRecord;
 
@@ -33,7 +34,9 @@ pub struct Dirty {
     over: AtomicBool,
     /// What the limit was exceeded with, if it was while the job ran.
     objection: OnceLock<String>,
-    path: PathBuf,
+    /// Where the file may lie: the first place that can be written is taken.
+    places: Vec<PathBuf>,
+    path: OnceLock<PathBuf>,
     file: Mutex<Option<File>>,
     first: OnceLock<String>,
 }
@@ -94,12 +97,13 @@ struct Line<'a> {
 enum Fragment<'a> {
     Json(&'a RawValue),
     Text(&'a str),
+    Masked(Value),
 }
 
 impl Dirty {
-    /// No dirty record yet. The file is made when the first arrives. `under_way`: how many records may at most have been read and
-    /// not been counted yet.
-    pub fn new(limit: DirtyLimit, under_way: u64, path: PathBuf, secrets: Secrets) -> Dirty {
+    /// No dirty record yet. The file is made when the first arrives, in the first of these places that can be written. `under_way`: how
+    /// many records may at most have been read and not been counted yet.
+    pub fn new(limit: DirtyLimit, under_way: u64, places: Vec<PathBuf>, secrets: Secrets) -> Dirty {
         Dirty {
             limit,
             under_way,
@@ -108,7 +112,8 @@ impl Dirty {
             read: AtomicU64::new(0),
             over: AtomicBool::new(false),
             objection: OnceLock::new(),
-            path,
+            places,
+            path: OnceLock::new(),
             file: Mutex::new(None),
             first: OnceLock::new(),
         }
@@ -124,7 +129,7 @@ impl Dirty {
         let line = Line {
             place: Place { split: &split, ..*place },
             position: record.position,
-            source: record.place.map(Fragment::of),
+            source: record.place.map(|place| self.without_secrets(place)),
             column: record.column,
             value: record.value,
             cause: &cause,
@@ -135,10 +140,10 @@ impl Dirty {
         {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
             if file.is_none() {
-                *file = Some(create(&self.path)?);
+                *file = Some(self.create()?);
             }
-            if let Some(file) = file.as_mut() {
-                file.write_all(&text).map_err(|error| cannot_write(&self.path, &error))?;
+            if let (Some(file), Some(path)) = (file.as_mut(), self.path.get()) {
+                file.write_all(&text).map_err(|error| cannot_write(path, &error))?;
             }
         }
         self.first.get_or_init(|| {
@@ -160,6 +165,16 @@ impl Dirty {
         self.objection.get_or_init(|| objection);
         self.over.store(true, Ordering::Relaxed);
         Ok(Verdict::OverLimit)
+    }
+
+    /// What a plugin says of the source. Masked as text it might be JSON no longer.
+    fn without_secrets<'a>(&self, place: &'a str) -> Fragment<'a> {
+        if self.secrets.is_empty() {
+            return Fragment::of(place);
+        }
+        let mut tree = serde_json::from_str(place).unwrap_or_else(|_| Value::from(place));
+        self.secrets.mask_tree(&mut tree);
+        Fragment::Masked(tree)
     }
 
     /// Counts records that a reader gave, for the share of those that are dirty; returns how many there are by now.
@@ -195,7 +210,26 @@ impl Dirty {
 
     /// The file, once it exists: other processes of the run append to it as well.
     pub fn file(&self) -> Option<&Path> {
-        Some(self.path.as_path()).filter(|path| path.exists())
+        let made = self.path.get().map(PathBuf::as_path);
+        made.or_else(|| self.places.iter().map(PathBuf::as_path).find(|path| path.exists()))
+    }
+
+    /// Makes the file. A folder that cannot be written is no reason to fail a job whose records can be kept elsewhere.
+    fn create(&self) -> std::io::Result<File> {
+        let mut first = None;
+        for path in &self.places {
+            match create(path) {
+                Ok(file) => {
+                    if let Some(error) = first {
+                        log::warn!("{error}: dirty records are kept in {}", path.display());
+                    }
+                    self.path.get_or_init(|| path.clone());
+                    return Ok(file);
+                }
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        Err(first.unwrap_or_else(|| std::io::Error::other("dirty records have no file")))
     }
 }
 
@@ -219,13 +253,19 @@ fn create(path: &Path) -> std::io::Result<File> {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> std::io::Error {
-    std::io::Error::new(error.kind(), format!("cannot write the file of dirty records {}: {error}", path.display()))
+    std::io::Error::new(
+        error.kind(),
+        format!(
+            "cannot write the file of dirty records {}: {error} (--dirty FILE keeps them elsewhere)",
+            path.display()
+        ),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn place() -> Place<'static> {
         Place {
@@ -246,7 +286,7 @@ mod tests {
         let dirty = Dirty::new(
             DirtyLimit { records: Some(1), share: None },
             0,
-            folder.path().join("dirty.jsonl"),
+            vec![folder.path().join("dirty.jsonl")],
             Secrets::default(),
         );
         let record = DirtyRecord { cause: "bad", ..DirtyRecord::default() };
@@ -260,7 +300,7 @@ mod tests {
     fn a_share_is_looked_at_while_the_job_runs_once_it_means_something() {
         let folder = tempfile::tempdir().unwrap();
         let limit = DirtyLimit { records: None, share: Some(0.01) };
-        let dirty = Dirty::new(limit, 1_000, folder.path().join("dirty.jsonl"), Secrets::default());
+        let dirty = Dirty::new(limit, 1_000, vec![folder.path().join("dirty.jsonl")], Secrets::default());
         let record = DirtyRecord { cause: "bad", ..DirtyRecord::default() };
         for _ in 0..100 {
             assert_eq!(dirty.keep(&place(), &record).unwrap(), Verdict::Kept, "of a hundred records");
@@ -282,7 +322,7 @@ mod tests {
     #[test]
     fn a_line_says_where_the_record_came_from_and_holds_it_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let dirty = Dirty::new(DirtyLimit::default(), 0, folder.path().join("dirty.jsonl"), Secrets::default());
+        let dirty = Dirty::new(DirtyLimit::default(), 0, vec![folder.path().join("dirty.jsonl")], Secrets::default());
         let record = DirtyRecord {
             position: Some(7),
             column: Some("price"),
@@ -304,19 +344,56 @@ mod tests {
         );
     }
 
+    /// What was fetched from elsewhere may be a part of any of them.
+    #[test]
+    fn secrets_are_masked_in_all_that_a_plugin_says_and_stay_in_the_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut secrets = Secrets::default();
+        secrets.add_all(&["a\"b\\c".to_string(), "300".to_string()]);
+        let dirty = Dirty::new(DirtyLimit::default(), 0, vec![folder.path().join("dirty.jsonl")], secrets);
+        let record = DirtyRecord {
+            value: Some("a\"b\\c"),
+            cause: "cannot use a\"b\\c",
+            record: Some(r#"{"price":"a\"b\\c"}"#),
+            place: Some(
+                "{\"file\": \"/x/dir_a\\u0022b\\\\c/a.csv\",\n\"line\": 300, \"byte\": 12345678901234567890123}",
+            ),
+            ..DirtyRecord::default()
+        };
+        dirty.keep(&Place { split: "dir_a\"b\\c", ..place() }, &record).unwrap();
+        dirty.keep(&place(), &DirtyRecord { place: Some("line 300 of a\"b\\c"), ..record }).unwrap();
+        let text = std::fs::read_to_string(dirty.file().unwrap()).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["source"]["file"], "/x/dir_***/a.csv");
+        assert_eq!(lines[0]["source"]["line"], 300);
+        assert_eq!(lines[0]["source"]["byte"].to_string(), "12345678901234567890123");
+        assert_eq!((&lines[0]["split"], &lines[0]["cause"]), (&json!("dir_***"), &json!("cannot use ***")));
+        assert_eq!((&lines[0]["value"], &lines[0]["record"]["price"]), (&json!("a\"b\\c"), &json!("a\"b\\c")));
+        assert_eq!(lines[1]["source"], "line *** of ***");
+    }
+
     #[test]
     fn no_file_is_made_without_a_dirty_record() {
         let folder = tempfile::tempdir().unwrap();
-        let dirty = Dirty::new(DirtyLimit::default(), 0, folder.path().join("dirty.jsonl"), Secrets::default());
+        let dirty = Dirty::new(DirtyLimit::default(), 0, vec![folder.path().join("dirty.jsonl")], Secrets::default());
         assert_eq!(dirty.file(), None);
         drop(dirty);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
+    fn a_folder_that_cannot_be_written_is_passed_over_for_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = vec!["/no/such/folder/dirty.jsonl".into(), folder.path().join("dirty.jsonl")];
+        let dirty = Dirty::new(DirtyLimit::default(), 0, places, Secrets::default());
+        dirty.keep(&place(), &DirtyRecord::default()).unwrap();
+        assert_eq!(dirty.file(), Some(folder.path().join("dirty.jsonl").as_path()));
+    }
+
+    #[test]
     fn a_file_that_cannot_be_made_is_an_error_that_names_it() {
         let dirty =
-            Dirty::new(DirtyLimit::default(), 0, PathBuf::from("/no/such/folder/dirty.jsonl"), Secrets::default());
+            Dirty::new(DirtyLimit::default(), 0, vec!["/no/such/folder/dirty.jsonl".into()], Secrets::default());
         let error = dirty.keep(&place(), &DirtyRecord::default()).unwrap_err();
         assert!(error.to_string().contains("/no/such/folder/dirty.jsonl"), "{error}");
     }

@@ -108,6 +108,7 @@ pub fn signal_name(signal: i32) -> &'static str {
     match signal {
         signal_hook::consts::SIGINT => "SIGINT",
         signal_hook::consts::SIGTERM => "SIGTERM",
+        signal_hook::consts::SIGHUP => "SIGHUP",
         _ => "a signal",
     }
 }

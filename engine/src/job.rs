@@ -27,6 +27,7 @@ use crate::secrets::Secrets;
 use crate::targets::Targets;
 use crate::task::{Counts, Line, TaskReport};
 use crate::throttle::Throttle;
+use crate::transform::Maker;
 
 mod parts;
 mod processes;
@@ -41,8 +42,10 @@ pub struct Surroundings<'a> {
     pub cancel: &'a Cancel,
     pub calls: &'a Calls,
     pub progress: &'a Progress,
-    /// The file for dirty records; `None`: named after job and run, in the current folder.
+    /// The file for dirty records; `None`: named after job and run, in the current folder…
     pub dirty_file: Option<PathBuf>,
+    /// …or in this one, where the current folder cannot be written.
+    pub temporary_folder: PathBuf,
     /// The number that whoever starts the run calls it by.
     pub job_id: Option<i64>,
 }
@@ -264,9 +267,20 @@ impl<'a> Job<'a> {
         for maker in &self.line.transformers {
             let make = || maker.make(host.clone());
             let answer = self.calls.call("transform", || make().and_then(|mut transformer| transformer.schema(schema)));
-            schema = answer.map_err(|error| Failure::of(&error, maker.name()))?;
+            schema = answer.map_err(|error| self.refused_by(maker, &error))?;
         }
         Ok(schema)
+    }
+
+    /// Why a transformer does not take what the reader gives: with its place in the job file, where that is at fault.
+    fn refused_by(&self, maker: &Maker<'_>, error: &transship_plugin_api::Error) -> Failure {
+        let failure = Failure::of(error, maker.name());
+        if !matches!(error.kind(), Kind::Config | Kind::Schema | Kind::Unsupported) {
+            return failure;
+        }
+        let separator = if error.message().starts_with("parameter") { "." } else { ": " };
+        let (_, message) = self.file.located(&format!("{}{separator}{}", maker.place(), error.message()));
+        Failure { place: Vec::new(), message, ..failure }
     }
 
     /// Commits what the tasks wrote if all is well, otherwise aborts it. What is committed is not taken back.
@@ -410,10 +424,16 @@ fn sum<'a>(counts: impl Iterator<Item = &'a Counts>) -> Counts {
 }
 
 fn dirty(file: &JobFile, surroundings: &Surroundings<'_>, run: &Run, plan: &Plan) -> Dirty {
-    let named = || PathBuf::from(format!("{}.{}.dirty.jsonl", run.job, run.id.get(..8).unwrap_or(&run.id)));
+    let places = match &surroundings.dirty_file {
+        Some(file) => vec![file.clone()],
+        None => {
+            let name = PathBuf::from(format!("{}.{}.dirty.jsonl", run.job, run.id.get(..8).unwrap_or(&run.id)));
+            vec![name.clone(), surroundings.temporary_folder.join(name)]
+        }
+    };
     let mut secrets = Secrets::default();
     secrets.learn(&file.tree);
     secrets.add_all(&file.fetched);
     let under_way = u64::from(plan.channels) * plan.batch.records as u64;
-    Dirty::new(file.setting.dirty, under_way, surroundings.dirty_file.clone().unwrap_or_else(named), secrets)
+    Dirty::new(file.setting.dirty, under_way, places, secrets)
 }

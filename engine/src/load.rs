@@ -220,7 +220,7 @@ impl Loader {
             format!("{} ({}{missing})", place.folder.display(), place.reason)
         });
         message += &format!(" (looked in {})", places.collect::<Vec<_>>().join(", "));
-        if known.is_empty() {
+        if plugins.is_empty() {
             message += "; no plugin was found at all: `cargo build --workspace` builds them, `--plugin-path` says where they are";
         }
         for problem in problems {

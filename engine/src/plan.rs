@@ -25,6 +25,11 @@ pub struct Plan {
     /// Limits for the whole job.
     pub bytes_per_second: Option<u64>,
     pub records_per_second: Option<u64>,
+    /// Limits for each channel, beside those for the job.
+    #[serde(default)]
+    pub channel_bytes_per_second: Option<u64>,
+    #[serde(default)]
+    pub channel_records_per_second: Option<u64>,
     /// How often a task is tried (1: never again).
     pub max_attempts: u32,
     pub retry_pause_millis: u64,
@@ -84,29 +89,36 @@ pub const MEMORY_BYTES: usize = 128 << 20;
 pub fn plan(setting: &Setting, machine: Machine) -> Plan {
     let mut notes = Vec::new();
     let channels = channels(setting, machine, &mut notes);
-    let each = |limit: Option<u64>| limit.map(|limit| limit.saturating_mul(u64::from(channels)));
     let transport = &setting.transport;
     let capacity_records = transport.capacity_records.map_or(CAPACITY_RECORDS, |records| records as usize);
     // By default channels share the job's memory evenly, so that none can starve another; a written capacity is honoured.
     let even_share = (machine.memory_bytes / channels as usize).max(1 << 20);
     let capacity_bytes = transport.capacity_bytes.map_or(CAPACITY_BYTES.min(even_share), |bytes| bytes as usize);
-    let bytes_per_second = setting.speed.bytes_per_second.or(each(transport.bytes_per_second));
-    let records_per_second = setting.speed.records_per_second.or(each(transport.records_per_second));
+    let speed = &setting.speed;
     // A limited job moves many small batches: a few large ones would each overshoot the limit.
-    let small = |limit: Option<u64>| limit.map_or(usize::MAX, |limit| (limit / BATCHES_PER_SECOND).max(1) as usize);
+    let small = |job: Option<u64>, channel: Option<u64>| {
+        let limit = job.into_iter().chain(channel).min();
+        limit.map_or(usize::MAX, |limit| (limit / BATCHES_PER_SECOND).max(1) as usize)
+    };
     Plan {
         channels,
         capacity: BatchLimit { records: capacity_records, bytes: capacity_bytes },
         batch: BatchLimit {
-            records: capacity_records.min(BATCH_RECORDS).min(small(records_per_second)),
-            bytes: (capacity_bytes / 4).clamp(1, BATCH_BYTES).min(small(bytes_per_second)),
+            records: capacity_records
+                .min(BATCH_RECORDS)
+                .min(small(speed.records_per_second, transport.records_per_second)),
+            bytes: (capacity_bytes / 4)
+                .clamp(1, BATCH_BYTES)
+                .min(small(speed.bytes_per_second, transport.bytes_per_second)),
         },
         max_record_bytes: MAX_RECORD_BYTES,
         memory_bytes: machine
             .memory_bytes
             .max(transport.capacity_bytes.map_or(0, |bytes| (bytes as usize).saturating_mul(channels as usize))),
-        bytes_per_second,
-        records_per_second,
+        bytes_per_second: speed.bytes_per_second,
+        records_per_second: speed.records_per_second,
+        channel_bytes_per_second: transport.bytes_per_second,
+        channel_records_per_second: transport.records_per_second,
         max_attempts: setting.retry.max_attempts.unwrap_or(1).max(1),
         retry_pause_millis: setting.retry.pause_millis.unwrap_or(RETRY_PAUSE_MILLIS),
         notes,
@@ -141,8 +153,8 @@ fn wanted_channels(setting: &Setting, machine: Machine, notes: &mut Vec<String>)
         notes.push(format!("job.setting.speed.channel is not set, or not above 0: {cores}, one for each core"));
         cores
     });
-    if speed.bytes_per_second.is_some() || speed.records_per_second.is_some() {
-        notes.push(format!("no limit for each channel is set: the job's limit is shared by its {channels} channels"));
+    if channels > 1 && (speed.bytes_per_second.is_some() || speed.records_per_second.is_some()) {
+        notes.push(format!("the limit in job.setting.speed is shared by the job's {channels} channels"));
     }
     channels
 }
@@ -209,7 +221,8 @@ mod tests {
     fn a_channel_limit_alone_holds_for_each_channel() {
         let transport = Transport { records_per_second: Some(10), ..Transport::default() };
         let plan = planned(Speed { channels: Some(3), ..Speed::default() }, transport);
-        assert_eq!(plan.records_per_second, Some(30));
+        assert_eq!((plan.records_per_second, plan.channel_records_per_second), (None, Some(10)));
+        assert_eq!(plan.batch.records, 1);
     }
 
     #[test]

@@ -138,6 +138,7 @@ impl Work<'_> {
     /// threads than tasks, however many channels it may use.
     fn run<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, number: u32) {
         let mut may_start_another = number + 1 < self.line.plan.channels;
+        let limit = self.line.channel_limit();
         while !self.line.cancel.is_cancelled() {
             let spec = match self.source.next() {
                 Ok(Some(spec)) => spec,
@@ -147,7 +148,7 @@ impl Work<'_> {
             if std::mem::take(&mut may_start_another) {
                 self.start(scope, number + 1);
             }
-            let report = task::run(self.line, &spec);
+            let report = task::run(self.line, &spec, &limit);
             self.line.progress.task_done(spec.split.bytes);
             if let Some(failure) = report.failure.clone() {
                 self.note(failure);

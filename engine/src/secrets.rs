@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+mod address;
 mod broken;
 
 pub use broken::mask_broken;
@@ -14,12 +15,15 @@ pub const MASK: &str = "***";
 const SECRET_WORDS: [&str; 9] =
     ["password", "passwd", "pwd", "token", "secret", "accesskey", "apikey", "privatekey", "credential"];
 
-/// A shorter secret cannot be masked without masking half of every message.
-const SHORTEST: usize = 3;
+/// A secret of so few characters is a part of half of all words, and is masked only where it stands alone.
+const SHORT: usize = 2;
+/// The same for a number: one of so few digits is a part of many others.
+const SHORT_NUMBER: usize = 5;
 
 /// The secrets of some job files.
 #[derive(Clone, Default)]
 pub struct Secrets {
+    /// One may be a part of another: the longest come first.
     values: Vec<String>,
 }
 
@@ -36,12 +40,20 @@ impl Secrets {
         self.longest_first();
     }
 
+    /// Whether there is nothing to mask.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// The text with every secret masked.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_string();
         for secret in &self.values {
             if masked.contains(secret.as_str()) {
-                masked = masked.replace(secret.as_str(), MASK);
+                masked = match must_stand_alone(secret) {
+                    true => mask_alone(&masked, secret),
+                    false => masked.replace(secret.as_str(), MASK),
+                };
             }
         }
         masked
@@ -57,9 +69,8 @@ impl Secrets {
         }
     }
 
-    /// One secret may be a part of another.
     fn longest_first(&mut self) {
-        self.values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        self.values.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         self.values.dedup();
     }
 
@@ -71,15 +82,31 @@ impl Secrets {
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.collect(item, secret)),
-            Value::String(text) if secret => self.add(text),
-            Value::Number(number) if secret => self.add(&number.to_string()),
-            Value::String(text) => url_passwords(text).for_each(|password| self.add(password)),
+            Value::Number(number) if secret => {
+                let number = number.to_string();
+                // A smaller one is a setting such as `maxTokens`.
+                if number.len() > SHORT {
+                    self.add(&number);
+                }
+            }
+            Value::String(text) => {
+                if secret {
+                    self.add(text);
+                }
+                for password in address::passwords(text) {
+                    self.add(password);
+                    if let Some(decoded) = address::decoded(password) {
+                        self.add(&decoded);
+                    }
+                }
+            }
             _ => {}
         }
     }
 
     fn add(&mut self, secret: &str) {
-        if secret.len() < SHORTEST {
+        // Nobody keeps these words secret, and masking them would spoil every message.
+        if matches!(secret.trim(), "" | "true" | "false" | "null") {
             return;
         }
         self.values.push(secret.to_string());
@@ -98,60 +125,48 @@ pub fn is_secret_name(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
-/// Passwords in URLs: `scheme://user:password@host` and `…?password=…&…`.
-fn url_passwords(text: &str) -> impl Iterator<Item = &str> {
-    let user_info = text
-        .split_once("://")
-        .and_then(|(_, rest)| rest.split(['/', '?']).next()?.rsplit_once('@'))
-        .and_then(|(user_info, _)| user_info.split_once(':'))
-        .map(|(_, password)| password);
-    let query = text.split_once('?').map(|(_, query)| query).unwrap_or("");
-    let parameters =
-        query.split(['&', ';']).filter_map(|pair| pair.split_once('=')).filter(|(key, _)| is_secret_name(key));
-    user_info.into_iter().chain(parameters.map(|(_, value)| value))
+fn is_short(secret: &str) -> bool {
+    secret.chars().nth(SHORT).is_none()
+}
+
+/// Whether masking this secret inside of words and numbers would leave no message readable.
+fn must_stand_alone(secret: &str) -> bool {
+    is_short(secret) || (secret.len() <= SHORT_NUMBER && secret.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The text with a secret masked where it is no part of a longer word or number.
+fn mask_alone(text: &str, secret: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut shown = 0;
+    for (start, _) in text.match_indices(secret) {
+        let end = start + secret.len();
+        let first = secret.chars().next();
+        let last = secret.chars().next_back();
+        let figures = is_short(secret);
+        if !goes_on(first, text[..start].chars().rev(), figures) && !goes_on(last, text[end..].chars(), figures) {
+            masked.push_str(&text[shown..start]);
+            masked.push_str(MASK);
+            shown = end;
+        }
+    }
+    masked + &text[shown..]
+}
+
+/// Whether the word or number at whose edge this character stands goes on in the text beside it. With `figures`, a time, a date and
+/// a number with a fraction are one number.
+fn goes_on(edge: Option<char>, mut beside: impl Iterator<Item = char>, figures: bool) -> bool {
+    let (Some(edge), Some(next)) = (edge, beside.next()) else { return false };
+    match edge {
+        '0'..='9' => {
+            let is_mark = figures && matches!(next, '.' | ',' | ':' | '-');
+            next.is_ascii_digit() || (is_mark && beside.next().is_some_and(|next| next.is_ascii_digit()))
+        }
+        'a'..='z' | 'A'..='Z' => next.is_ascii_alphabetic(),
+        // Other scripts write words without blanks.
+        _ if edge.is_alphanumeric() => false,
+        _ => !next.is_whitespace() && !matches!(next, '"' | '\'' | '`'),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn mask(parameter: Value, text: &str) -> String {
-        let mut secrets = Secrets::default();
-        secrets.learn(&parameter);
-        secrets.mask(text)
-    }
-
-    #[test]
-    fn values_under_secret_names_are_masked_at_any_depth() {
-        let parameter =
-            json!({"user": "ann", "connection": [{"Password": "p@ss:w/rd"}], "access_key": {"id": "AKIA9"}});
-        assert_eq!(mask(parameter, "ann cannot log in with p@ss:w/rd or AKIA9"), "ann cannot log in with *** or ***");
-    }
-
-    #[test]
-    fn a_secret_is_masked_in_its_escaped_form_too() {
-        assert_eq!(mask(json!({"pwd": "a\"b\\c"}), r#"{"pwd":"a\"b\\c"}"#), r#"{"pwd":"***"}"#);
-    }
-
-    #[test]
-    fn passwords_inside_urls_are_masked() {
-        let parameter =
-            json!({"url": "postgres://ann:s3cret@db/x", "jdbcUrl": "jdbc:mysql://h/d?user=a&password=hidden&ssl=1"});
-        assert_eq!(mask(parameter, "s3cret hidden ssl"), "*** *** ssl");
-    }
-
-    #[test]
-    fn inside_a_tree_only_strings_are_masked() {
-        let mut secrets = Secrets::default();
-        secrets.learn(&json!({"password": "123"}));
-        let mut tree = json!({"rows123": 123, "message": "no user 123", "list": ["123"]});
-        secrets.mask_tree(&mut tree);
-        assert_eq!(tree, json!({"rows123": 123, "message": "no user ***", "list": ["***"]}));
-    }
-
-    #[test]
-    fn a_secret_that_holds_another_is_masked_whole() {
-        assert_eq!(mask(json!({"token": "abc", "secret": "abcdef"}), "abcdef abc"), "*** ***");
-    }
-}
+mod tests;

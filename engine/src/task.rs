@@ -153,6 +153,8 @@ enum Commit {
 struct Attempt<'a> {
     line: &'a Line<'a>,
     spec: &'a TaskSpec,
+    /// The limit of the channel that it runs on.
+    limit: &'a Throttle,
     info: TaskInfo,
     /// Ends with the job, and as soon as one side fails.
     cancel: Cancel,
@@ -163,6 +165,11 @@ struct Attempt<'a> {
 }
 
 impl Line<'_> {
+    /// The limit of one of the job's channels; each has its own.
+    pub fn channel_limit(&self) -> Arc<Throttle> {
+        Throttle::new(self.plan.channel_bytes_per_second, self.plan.channel_records_per_second)
+    }
+
     pub fn reader(&self) -> MutexGuard<'_, Box<dyn Reader>> {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -183,12 +190,12 @@ impl Line<'_> {
     }
 }
 
-/// Runs a task until it is committed, or has failed for good.
-pub fn run(line: &Line<'_>, spec: &TaskSpec) -> TaskReport {
+/// Runs a task until it is committed, or has failed for good. `limit` is that of the channel that it runs on.
+pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
     let mut report = TaskReport::of(spec);
     loop {
         report.attempts += 1;
-        let Outcome { counts, perf, result, commit } = Attempt::new(line, spec, report.attempts).run();
+        let Outcome { counts, perf, result, commit } = Attempt::new(line, spec, limit, report.attempts).run();
         report.perf = perf;
         match result {
             Ok(committed) => {
@@ -247,10 +254,11 @@ fn who(spec: &TaskSpec) -> String {
 }
 
 impl<'a> Attempt<'a> {
-    fn new(line: &'a Line<'a>, spec: &'a TaskSpec, number: u32) -> Attempt<'a> {
+    fn new(line: &'a Line<'a>, spec: &'a TaskSpec, limit: &'a Throttle, number: u32) -> Attempt<'a> {
         let attempt = uuid::Uuid::new_v4().to_string();
         let info = TaskInfo { run: line.run.id.clone(), task: spec.id.clone(), attempt, number };
-        Attempt { line, spec, info, cancel: line.cancel.child(), failure: OnceLock::new(), echo: OnceLock::new() }
+        let cancel = line.cancel.child();
+        Attempt { line, spec, limit, info, cancel, failure: OnceLock::new(), echo: OnceLock::new() }
     }
 
     fn run(self) -> Outcome {

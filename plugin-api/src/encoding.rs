@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{BIG5, EncoderResult, GBK, UTF_16BE, UTF_16LE};
+use encoding_rs::{BIG5, EUC_KR, EncoderResult, GBK, UTF_16BE, UTF_16LE};
 
 /// How text is written in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,10 @@ pub enum ByteOrder {
 }
 
 impl Encoding {
+    /// Names to choose from, for messages about one that is unknown.
+    pub const SOME_NAMES: &str = "known are UTF-8, UTF-16, GBK, GB18030, Big5, Shift_JIS, EUC-JP, EUC-KR, ISO-8859-1 to -16, \
+                                  windows-1250 to -1258, KOI8-R and others of the WHATWG standard";
+
     /// The encoding with this name: those of the WHATWG standard and Java's common ones, in any case.
     pub fn from_name(name: &str) -> Option<Encoding> {
         let name = name.trim().to_ascii_lowercase();
@@ -44,17 +48,15 @@ impl Encoding {
             "utf-16" | "utf16" | "utf_16" | "unicode" => Encoding::Utf16(ByteOrder::Marked),
             "utf-16be" | "utf_16be" => Encoding::Utf16(ByteOrder::Big),
             "utf-16le" | "utf_16le" => Encoding::Utf16(ByteOrder::Little),
-            "cp936" | "ms936" => Encoding::Other(GBK),
-            "cp950" | "ms950" => Encoding::Other(BIG5),
-            other => {
-                let found = encoding_rs::Encoding::for_label_no_replacement(other.as_bytes())?;
-                match found {
-                    found if found == encoding_rs::UTF_8 => Encoding::Utf8,
-                    found if found == UTF_16BE => Encoding::Utf16(ByteOrder::Big),
-                    found if found == UTF_16LE => Encoding::Utf16(ByteOrder::Little),
-                    found => Encoding::Other(found),
-                }
-            }
+            "cp936" | "ms936" | "x-mswin-936" | "euc_cn" | "euc-cn" => Encoding::Other(GBK),
+            "cp949" | "ms949" | "x-windows-949" => Encoding::Other(EUC_KR),
+            "cp950" | "ms950" | "x-windows-950" => Encoding::Other(BIG5),
+            other => match by_label(other)? {
+                found if found == encoding_rs::UTF_8 => Encoding::Utf8,
+                found if found == UTF_16BE => Encoding::Utf16(ByteOrder::Big),
+                found if found == UTF_16LE => Encoding::Utf16(ByteOrder::Little),
+                found => Encoding::Other(found),
+            },
         })
     }
 
@@ -136,6 +138,15 @@ impl Encoding {
                 .sum(),
         }
     }
+}
+
+/// The encoding with this label of the WHATWG standard. Java's older names differ from them in a character: `ISO8859_2`,
+/// `8859_2`, `EUC_KR`.
+fn by_label(name: &str) -> Option<&'static encoding_rs::Encoding> {
+    let find = |label: &str| encoding_rs::Encoding::for_label_no_replacement(label.as_bytes());
+    let with_hyphens = || name.replace('_', "-");
+    let number = || name.strip_prefix("8859_").or_else(|| name.strip_prefix("iso8859_"));
+    find(name).or_else(|| find(&with_hyphens())).or_else(|| find(&format!("iso-8859-{}", number()?)))
 }
 
 fn encode_by_table(encoding: &'static encoding_rs::Encoding, text: &str, bytes: &mut Vec<u8>) -> Result<(), char> {

@@ -42,7 +42,8 @@ fn components() -> Vec<Component> {
     let run = scratch.transship(["plugins"]).run().succeeds();
     let mut components = Vec::new();
     let mut library = String::new();
-    for line in run.stdout.lines() {
+    // What is built in comes from no library.
+    for line in run.stdout.lines().take_while(|line| *line != "built in") {
         if let Some(line) = line.strip_prefix("  ") {
             let (role, rest) = line.split_once(' ').unwrap_or((line, ""));
             let mut names = Vec::new();

@@ -90,10 +90,10 @@ fn more_dirty_records_than_allowed_fail_the_job_with_6() {
     for (side, job) in jobs {
         for (limit, message) in [
             (json!({ "record": 9 }), "10 dirty records are more than job.setting.errorLimit.record allows (9)"),
-            (json!({ "record": 0 }), "1 dirty records are more than job.setting.errorLimit.record allows (0)"),
+            (json!({ "record": 0 }), "1 dirty record is more than job.setting.errorLimit.record allows (0)"),
             (
                 json!({ "record": 0, "percentage": 0.5 }),
-                "1 dirty records are more than job.setting.errorLimit.record allows (0)",
+                "1 dirty record is more than job.setting.errorLimit.record allows (0)",
             ),
             (
                 json!({ "percentage": 0.09 }),

@@ -147,6 +147,43 @@ fn passwords_inside_addresses_are_masked() {
 }
 
 #[test]
+fn passwords_are_found_however_an_address_is_written() {
+    let addresses = [
+        ("postgres://ann:c@nary/7391@db/x", "postgres://ann:***@db/x"),
+        ("host=h password=canary-7391 user=x", "host=h password=*** user=x"),
+        ("host=h password='canary 7391' user=x", "host=h password='***' user=x"),
+        ("jdbc:sqlserver://h;user=a;password=canary-7391;x=1", "jdbc:sqlserver://h;user=a;password=***;x=1"),
+        ("jdbc:oracle:thin:scott/canary-7391@//h:1521/x", "jdbc:oracle:thin:scott/***@//h:1521/x"),
+        ("postgres://ann:can%40ry@db/x", "postgres://ann:***@db/x"),
+        ("postgres://ann:pw@db/x", "postgres://ann:***@db/x"),
+    ];
+    for (address, shown) in addresses {
+        let message = format!("cannot reach {address} with can@ry");
+        let fault = json!({ "at": "prepare", "how": "error:connect", "message": message });
+        let run = Scratch::new().run(&faulty(json!({ "address": address, "fail": fault }), json!({}))).fails_with(1);
+        run.says([format!("cannot reach {shown} with ").as_str()]);
+        assert_eq!(run.stderr.contains("with can@ry"), !address.contains('%'), "{run}");
+
+        let scratch = Scratch::new();
+        scratch.write("broken.json", format!(r#"{{"address": "{address}" 1}}"#));
+        let run = scratch.transship(["check", "broken.json"]).run().fails_with(2);
+        for part in ["nary", "7391", "%40ry", ":pw"] {
+            assert!(!run.stderr.contains(part), "{address}: {run}");
+        }
+    }
+}
+
+#[test]
+fn an_address_without_a_password_hides_nothing() {
+    for address in ["http://h:8080/x?mail=ann@example.com", "jdbc:hive2://h:10000/db;principal=hive/_HOST@REALM"] {
+        let message = format!("cannot reach {address}");
+        let fault = json!({ "at": "prepare", "how": "error:connect", "message": message });
+        let run = Scratch::new().run(&faulty(json!({ "address": address, "fail": fault }), json!({}))).fails_with(1);
+        run.says([message.as_str()]);
+    }
+}
+
+#[test]
 fn a_secret_that_looks_like_a_figure_does_not_spoil_the_summary() {
     // Runs end with many figures; some of them hold this one.
     let scratch = Scratch::new();

@@ -192,10 +192,64 @@ fn a_second_signal_ends_the_run_at_once() {
         run.wait_for_file("hanging");
         run.signal(Signal::Terminate);
         run.wait_for_file("hanging.cancelled");
-        run.signal(second);
-        run.finish().ends_with(code).does_not_say([LEFT_BEHIND]);
+        run.signal_until_it_ends(second).ends_with(code).does_not_say([LEFT_BEHIND]);
         assert_eq!(scratch.ids(), [0; 0]);
     }
+}
+
+/// `timeout` signals a process and then its whole group: the two are one wish.
+#[test]
+fn two_signals_at_once_are_one_and_leave_everything_in_order() {
+    let scratch = Scratch::new();
+    let mut run = start(&scratch, &writer_that_hangs("write"));
+    run.wait_for_file("hanging");
+    run.signal_twice(Signal::Terminate);
+    check_terminated(run.finish(), "two at once");
+}
+
+#[test]
+fn a_terminal_that_hangs_up_stops_a_run_in_good_order_unless_nobody_cares() {
+    let scratch = Scratch::new();
+    let mut run = start(&scratch, &writer_that_hangs("write"));
+    run.wait_for_file("hanging");
+    run.signal(Signal::HangUp);
+    run.finish().ends_with(129).says(["stopped by SIGHUP"]);
+
+    let scratch = Scratch::new();
+    let fail = json!({ "at": "write", "how": "wait_for_file", "file": "go", "marker": "hanging" });
+    scratch.job("job.json", &faulty(json!({}), json!({ "fail": fail })));
+    let mut run = scratch.transship(["run", "job.json"]).within(r#"trap "" HUP; exec "$@""#).start();
+    run.wait_for_file("hanging");
+    run.signal(Signal::HangUp);
+    scratch.write("go", "");
+    run.finish().succeeds();
+}
+
+#[test]
+fn while_job_files_are_read_a_signal_ends_the_program_at_once() {
+    for (command, signal, code) in [("check", Signal::Interrupt, 130), ("run", Signal::Terminate, 143)] {
+        let scratch = Scratch::new();
+        // A pipe that is open for reading and writing, and never written to.
+        let script = r#"mkfifo slow && exec 3<>slow && exec "$@""#;
+        let mut run = scratch.transship([command, "slow"]).within(script).start();
+        let id = run.id();
+        run.wait_until("a wait for the job file", || reads_a_pipe(id));
+        run.signal(signal);
+        run.finish().ends_with(code);
+    }
+}
+
+/// Whether the first thread of a process is asleep in a call that reads from a pipe of its own opening.
+fn reads_a_pipe(id: u32) -> bool {
+    let call = std::fs::read_to_string(format!("/proc/{id}/task/{id}/syscall")).unwrap_or_default();
+    let mut words = call.split(' ');
+    let is_read = words.next() == Some("0");
+    let file = words.next().and_then(|file| u32::from_str_radix(file.trim_start_matches("0x"), 16).ok());
+    is_read
+        && file.is_some_and(|file| {
+            let name = std::fs::read_link(format!("/proc/{id}/fd/{file}")).unwrap_or_default();
+            name.to_string_lossy().ends_with("slow")
+        })
 }
 
 #[test]

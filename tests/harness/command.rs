@@ -46,6 +46,7 @@ pub struct Finished {
 pub enum Signal {
     Interrupt,
     Terminate,
+    HangUp,
     Kill,
 }
 
@@ -54,6 +55,7 @@ impl Signal {
         match self {
             Signal::Interrupt => "INT",
             Signal::Terminate => "TERM",
+            Signal::HangUp => "HUP",
             Signal::Kill => "KILL",
         }
     }
@@ -164,6 +166,22 @@ impl Running {
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         send(signal, &self.child.id().to_string());
+    }
+
+    /// Sends it a signal twice, as fast as that can be done.
+    pub fn signal_twice(&self, signal: Signal) {
+        let id = self.child.id().to_string();
+        let script = r#"kill -s "$0" -- "$1" "$1""#;
+        let _ = Command::new("sh").args(["-c", script, signal.name(), &id]).stderr(Stdio::null()).status();
+    }
+
+    /// Sends it a signal again and again until it ends.
+    pub fn signal_until_it_ends(mut self, signal: Signal) -> Finished {
+        until("an end by the signal", || {
+            self.signal(signal);
+            self.child.try_wait().expect("a child can be waited for")
+        });
+        self.finish()
     }
 
     /// Waits for its end.

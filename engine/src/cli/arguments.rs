@@ -15,7 +15,7 @@ use definitions::{Given, java_options, name_and_value};
 #[command(name = "transship", version, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done, 1 the job failed, 2 bad command line or job file, 3 plugin missing or incompatible, \
-                        6 too many dirty records, 130 and 143 stopped by SIGINT and SIGTERM.\n\
+                        6 too many dirty records, 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM.\n\
                         TRANSSHIP_PLUGIN_PATH names more folders with plugins, TRANSSHIP_LOG what is logged (debug, info, warn…)."
 )]
 pub(super) struct Arguments {
@@ -161,6 +161,8 @@ pub(super) struct JobOptions {
     mode: Option<String>,
     #[arg(long = "loglevel", hide = true)]
     loglevel: Option<String>,
+    #[arg(short = 'd', long = "debug", hide = true)]
+    debug: bool,
 }
 
 impl JobOptions {
@@ -175,8 +177,13 @@ impl JobOptions {
 
     /// What was given and has no meaning here.
     pub(super) fn notes(&self) -> Vec<String> {
-        let launcher = [("--jvm", &self.jvm), ("--mode", &self.mode), ("--loglevel", &self.loglevel)];
-        let launcher = launcher.into_iter().filter(|(_, value)| value.is_some());
+        let launcher = [
+            ("--jvm", self.jvm.is_some()),
+            ("--mode", self.mode.is_some()),
+            ("--loglevel", self.loglevel.is_some()),
+            ("--debug", self.debug),
+        ];
+        let launcher = launcher.into_iter().filter(|(_, given)| *given);
         let launcher = launcher.map(|(name, _)| format!("{name} is an option of DataX's launcher and is ignored"));
         let others = self.params.iter().flat_map(|given| &given.others);
         launcher.chain(others.map(|option| format!("-p: {option} is an option of Java and is ignored"))).collect()

@@ -1,5 +1,6 @@
-//! Where lines for a person go: stderr, around a progress bar if there is one, with secrets masked.
+//! Where lines for a person go: stderr, around a progress bar if there is one, with secrets masked and control characters visible.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,7 +91,7 @@ impl Console {
     /// The same for text whose secrets have been masked already.
     pub(super) fn verbatim(&self, text: &str) -> std::io::Result<()> {
         let mut out = std::io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        match out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()) {
             // A reader that has seen enough closes the pipe: nothing to complain about.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             written => written,
@@ -122,6 +123,7 @@ impl Console {
 
     fn line(&self, text: &str) {
         let text = self.mask(text);
+        let text = visible(&text);
         // Nobody can be told if stderr is gone.
         let print = || {
             let _ = writeln!(std::io::stderr().lock(), "{text}");
@@ -152,6 +154,28 @@ impl Console {
     }
 }
 
+/// The text with characters that would do something to the terminal written as JSON writes them: inside a string of JSON they mean
+/// the same.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(acts_on_terminal) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        match acts_on_terminal(letter) {
+            true => shown.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            false => shown.push(letter),
+        }
+    }
+    shown.into()
+}
+
+/// Control characters, and those that turn the direction of what follows.
+fn acts_on_terminal(letter: char) -> bool {
+    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
+}
+
 /// Who says something: a plugin by its name; the engine speaks without one.
 fn speaker(target: &str) -> String {
     match target.split("::").next().map(|origin| origin.strip_prefix("transship_").unwrap_or(origin)) {
@@ -162,4 +186,25 @@ fn speaker(target: &str) -> String {
 
 fn now() -> impl std::fmt::Display {
     chrono::Local::now().format("%Y-%m-%d %H:%M:%S")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn what_acts_on_the_terminal_is_made_visible() {
+        assert_eq!(visible("a\u{1b}[2J\r\0\u{7f}\u{9b}1m\u{202e}"), "a\\u001b[2J\\u000d\\u0000\\u007f\\u009b1m\\u202e");
+        let plain = "日本 ő \t \n \\ “x” 👍";
+        assert_eq!(visible(plain), plain);
+    }
+
+    #[test]
+    fn json_stays_json_of_the_same_meaning() {
+        let value = serde_json::json!({ "a\u{9b}": "b\u{7f}\u{1b}\u{202e}\r\n\t" });
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let shown = visible(&text);
+        assert_ne!(shown, text);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
 }

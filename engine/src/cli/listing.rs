@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 use transship_plugin_api::ffi::import::LoadedPlugin;
 use transship_plugin_api::params::nearest;
-use transship_plugin_api::plugin::{Component, Parameter};
+use transship_plugin_api::plugin::{Component, Description, Parameter};
 
 use super::summary::bytes_text;
 use crate::config::JobFile;
@@ -44,6 +44,12 @@ pub(super) fn plan(job: &Job<'_>, file: &JobFile) -> Result<String> {
     }
     if let Some(records) = plan.records_per_second {
         row("limit", format!("{records} records/s"));
+    }
+    if let Some(bytes) = plan.channel_bytes_per_second {
+        row("each channel", format!("{}/s", bytes_text(bytes)));
+    }
+    if let Some(records) = plan.channel_records_per_second {
+        row("each channel", format!("{records} records/s"));
     }
     let info = job.writer_info();
     row("target", info.target.clone());
@@ -94,6 +100,10 @@ pub(super) fn plugins(plugins: &[LoadedPlugin], problems: &[String], name: Optio
             for plugin in plugins {
                 overview(&mut text, plugin);
             }
+            let _ = writeln!(text, "built in");
+            for component in transform::components() {
+                overview_line(&mut text, "transformer", &component);
+            }
             if plugins.is_empty() {
                 text +=
                     "no plugins found: `cargo build --workspace` builds them, `--plugin-path` says where they are\n";
@@ -108,11 +118,18 @@ pub(super) fn plugins(plugins: &[LoadedPlugin], problems: &[String], name: Optio
                 let whole = plugin.description().name == name;
                 for (role, component) in components(plugin) {
                     if whole || component.names.iter().any(|known| known == name) {
-                        details(&mut text, role, component, plugin);
+                        let Description { name, version, .. } = plugin.description();
+                        details(&mut text, role, component, &format!("{name} {version}"));
                     }
                     known.extend(component.names.iter().cloned());
                 }
                 known.push(plugin.description().name.clone());
+            }
+            for component in transform::components() {
+                if component.names.iter().any(|known| known == name) {
+                    details(&mut text, "transformer", &component, "built in");
+                }
+                known.extend(component.names);
             }
             if text.is_empty() {
                 let near = nearest(name, known.iter().map(String::as_str));
@@ -140,13 +157,16 @@ fn overview(text: &mut String, plugin: &LoadedPlugin) {
     let description = plugin.description();
     let _ = writeln!(text, "{} {}  {}", description.name, description.version, plugin.path().display());
     for (role, component) in components(plugin) {
-        let _ = writeln!(text, "  {role:<11} {:<30} {}", component.names.join(", "), component.about);
+        overview_line(text, role, component);
     }
 }
 
-fn details(text: &mut String, role: &str, component: &Component, plugin: &LoadedPlugin) {
-    let description = plugin.description();
-    let _ = writeln!(text, "{role} {} ({} {})", component.names.join(", "), description.name, description.version);
+fn overview_line(text: &mut String, role: &str, component: &Component) {
+    let _ = writeln!(text, "  {role:<11} {:<30} {}", component.names.join(", "), component.about);
+}
+
+fn details(text: &mut String, role: &str, component: &Component, origin: &str) {
+    let _ = writeln!(text, "{role} {} ({origin})", component.names.join(", "));
     let _ = writeln!(text, "  {}", component.about);
     let widest = component.parameters.iter().map(|parameter| parameter.name.chars().count()).max().unwrap_or(0);
     for parameter in &component.parameters {

@@ -83,7 +83,7 @@ fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
         Ok((workshop, perf_file))
     };
     let (workshop, mut perf_file) = open().map_err(|error| console.error(&error))?;
-    let opened: Vec<Opened> = arguments.jobs.iter().map(|path| workshop.read(path)).collect();
+    let opened = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
     workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), |made| {
         // How each file ended, in the order of the command line.
         let mut ended: Vec<Ended> = made.iter().map(|_| Ok(())).collect();
@@ -104,6 +104,14 @@ fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
         // The first failure decides the exit code.
         ended.into_iter().collect()
     })
+}
+
+/// Reads all job files before anything runs: what is wrong with the last is told before the first has run for hours.
+fn read_all(paths: &[PathBuf], workshop: &Workshop<'_>) -> Result<Vec<Opened>> {
+    if paths.iter().filter(|path| *path == Path::new("-")).count() > 1 {
+        return Err(Error::Job("- stands for standard input, which can be read only once".into()));
+    }
+    Ok(paths.iter().map(|path| workshop.read(path)).collect())
 }
 
 /// Runs the jobs of a file, one after another.
@@ -130,7 +138,7 @@ fn run_file(
             console.warning(&format!("{}: {note}", path.display()));
         }
         let result = if file.setting.dry_run {
-            dry_run(&job, file, workshop)
+            dry_run(&job, file, arguments.json, workshop)
         } else {
             run_job(job, arguments, workshop, perf_file.as_deref_mut())
         };
@@ -143,10 +151,16 @@ fn run_file(
 }
 
 /// `job.setting.dryRun`: shows what would be done.
-fn dry_run(job: &Job<'_>, file: &JobFile, workshop: &Workshop<'_>) -> Result<()> {
-    let plan = workshop.watch(job.progress(), || listing::plan(job, file))?;
-    workshop.console.note(plan.trim_end());
-    workshop.console.note("dry run (job.setting.dryRun): nothing was moved");
+fn dry_run(job: &Job<'_>, file: &JobFile, json: bool, workshop: &Workshop<'_>) -> Result<()> {
+    let console = workshop.console;
+    workshop.watch(job.progress(), || {
+        if json {
+            return print_json(&listing::plan_json(job, file)?, console);
+        }
+        console.note(listing::plan(job, file)?.trim_end());
+        Ok(())
+    })?;
+    console.note("dry run (job.setting.dryRun): nothing was moved");
     Ok(())
 }
 
@@ -184,7 +198,7 @@ fn verdict(summary: Summary, signal: Option<i32>) -> Result<()> {
 fn check(jobs: &[PathBuf], options: JobOptions, plugin_path: &PluginPath, console: &Console) -> Ended {
     let open = || Workshop::open(plugin_path, options, MEMORY_BYTES, console);
     let workshop = open().map_err(|error| console.error(&error))?;
-    let opened: Vec<Opened> = jobs.iter().map(|path| workshop.read(path)).collect();
+    let opened = read_all(jobs, &workshop).map_err(|error| console.error(&error))?;
     workshop.with_jobs(&opened, None, None, |made| {
         let mut ended = Ok(());
         for Made { path, jobs } in made {

@@ -119,12 +119,14 @@ fn tasks(summary: &Summary) -> String {
     let committed = summary.tasks.iter().filter(|task| task.committed.is_some()).count();
     let failed = summary.tasks.len() - committed;
     let retried: u32 = summary.tasks.iter().map(|task| task.attempts.saturating_sub(1)).sum();
-    let mut text = format!("{committed} done on {} channels", summary.channels);
+    let channels = if summary.channels == 1 { "channel" } else { "channels" };
+    let mut text = format!("{committed} done on {} {channels}", summary.channels);
     if failed > 0 {
         let _ = write!(text, ", {failed} failed or stopped");
     }
     if retried > 0 {
-        let _ = write!(text, ", {retried} attempts repeated");
+        let attempts = if retried == 1 { "attempt" } else { "attempts" };
+        let _ = write!(text, ", {retried} {attempts} repeated");
     }
     text
 }

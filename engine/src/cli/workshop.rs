@@ -104,6 +104,8 @@ impl<'a> Workshop<'a> {
         dirty_file: Option<&Path>,
         work: impl FnOnce(Vec<Made<'_>>) -> T,
     ) -> T {
+        // All is read: from here on there may be something to put in order.
+        self.signals.cancel_first();
         let places: Vec<Vec<(usize, Progress)>> = opened.iter().map(|opened| running(opened, only)).collect();
         let surroundings: Vec<Vec<Surroundings<'_>>> = places
             .iter()
@@ -126,6 +128,7 @@ impl<'a> Workshop<'a> {
             calls: &self.calls,
             progress,
             dirty_file: dirty_file.map(PathBuf::from),
+            temporary_folder: std::env::temp_dir(),
             job_id: self.options.job_id,
         }
     }
@@ -136,6 +139,9 @@ impl<'a> Workshop<'a> {
         opened: &'j Opened,
         contents: impl Iterator<Item = (usize, &'j Surroundings<'j>)>,
     ) -> Result<(Vec<Job<'j>>, &'j JobFile)> {
+        if let Some(signal) = self.signals.received() {
+            return Err(Error::Signal(signal));
+        }
         let mut findings = Findings { problems: opened.problems.clone(), warnings: Vec::new() };
         let mut jobs = Vec::new();
         for (content, surroundings) in contents {

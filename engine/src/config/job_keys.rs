@@ -69,7 +69,7 @@ pub const JOB_KEYS: &[Parameter] = &[
         "a larger share of dirty records fails the job: 0.02 is two percent; not looked at beside record",
     ),
     Parameter::optional("job.setting.dryRun", "boolean", "false", "shows the plan, and moves nothing"),
-    Parameter::optional("job.setting.keyVersion", "string", "", "of DataX, without effect"),
+    Parameter::optional("job.setting.keyVersion", "string", "", "of DataX: a file with encrypted values is refused"),
     Parameter::optional("job.preHandler", "object", "", "of DataX, without effect"),
     Parameter::optional("job.postHandler", "object", "", "of DataX, without effect"),
     Parameter::optional("job.jobInfo", "any", "", "of DataX, without effect"),
@@ -78,7 +78,7 @@ pub const JOB_KEYS: &[Parameter] = &[
     Parameter::optional(
         "common.column.datetimeFormat",
         "string",
-        "yyyy-MM-dd HH:mm:ss",
+        "as ISO has it, with a fraction where there is one",
         "how a date with its time is written as text",
     ),
     Parameter::optional(
@@ -90,7 +90,7 @@ pub const JOB_KEYS: &[Parameter] = &[
     Parameter::optional(
         "common.column.timeFormat",
         "string",
-        "HH:mm:ss",
+        "as ISO has it, with a fraction where there is one",
         "how a time without a date is written as text",
     ),
     Parameter::optional(

@@ -1,5 +1,8 @@
 //! Keys that nobody knows. They are never refused (DataX ignores them), but a misspelt one should not go unnoticed.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use serde_json::{Map, Value};
 use transship_plugin_api::params::nearest;
 
@@ -8,29 +11,82 @@ pub(super) fn job_keys() -> Vec<&'static str> {
     super::JOB_KEYS.iter().map(|key| key.name.as_ref()).collect()
 }
 
-/// A warning for each key of an object that is not among the known ones (`a.b`, `a[].b`), with what it was probably meant to
-/// be. What lies inside a known key is looked at only where keys inside it are known.
-pub fn unknown_key_warnings(tree: &Value, place: &str, known: &[&str]) -> Vec<String> {
+/// A key that nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownKey {
+    /// Where it stands: `job.content[0].reader.parameter.colunm`.
+    pub path: String,
+    /// What to say of it, and of others like it.
+    pub message: String,
+}
+
+/// So many are told one by one.
+const MOST: usize = 50;
+
+/// The keys of an object that are not among the known ones (`a.b`, `a[].b`), each with what it was probably meant to be. What lies
+/// inside a known key is looked at only where keys inside it are known. `place`: what leads to the object, with its point.
+pub fn unknown_keys(tree: &Value, place: &str, known: &[&str]) -> Vec<UnknownKey> {
     let Value::Object(object) = tree else { return Vec::new() };
     // A plugin that lists no parameters has not said that it has none.
     if known.is_empty() {
         return Vec::new();
     }
-    let names = || known.iter().flat_map(|known| with_parents(known));
-    let warn = |Place { known: path, shown }: Place| {
-        // The right key in the wrong place: `setting` beside `job`.
-        let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_string();
-        let elsewhere =
-            names().find(|known| known.contains('.') && !is_named_alike(known) && last(known) == last(&path));
-        match nearest(&path, names()).or(elsewhere.filter(|_| !path.contains("[]."))).filter(|_| !shown.ends_with('"'))
-        {
-            Some(meant) => format!("{place}{shown} is not known here and is ignored; did you mean \"{meant}\"?"),
-            None => format!("{place}{shown} is not known and is ignored"),
+    let mut found = Vec::new();
+    collect(object, &Place::default(), known, &mut found);
+    let kinds = group(found);
+    let more = kinds.len().saturating_sub(MOST);
+    let mut told: Vec<UnknownKey> =
+        kinds.into_iter().take(MOST).map(|(first, count)| tell(place, &first, count, known)).collect();
+    if let (true, Some(last)) = (more > 0, told.last_mut()) {
+        last.message += &format!("; {more} more keys are not known either");
+    }
+    told
+}
+
+/// Keys of the same name in the items of a list are one kind: the first of them, and how many there are.
+fn group(found: Vec<Place>) -> Vec<(Place, usize)> {
+    let mut kinds: Vec<(Place, usize)> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    for place in found {
+        match index.entry(place.known.clone()) {
+            Entry::Occupied(known) => kinds[*known.get()].1 += 1,
+            Entry::Vacant(free) => {
+                free.insert(kinds.len());
+                kinds.push((place, 1));
+            }
         }
+    }
+    kinds
+}
+
+fn tell(place: &str, Place { known: path, shown }: &Place, count: usize, known: &[&str]) -> UnknownKey {
+    let names = || known.iter().flat_map(|known| with_parents(known));
+    // The right key in the wrong place: `setting` beside `job`.
+    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_string();
+    let elsewhere = names().find(|known| known.contains('.') && !is_named_alike(known) && last(known) == last(path));
+    let elsewhere = elsewhere.filter(|_| !path.contains("[]."));
+    let meant = nearest(path, names()).or(elsewhere).filter(|_| !shown.ends_with('"'));
+    let shown = format!("{place}{shown}");
+    let others = if count > 1 { format!(", and so are {} more like it", count - 1) } else { String::new() };
+    let message = match meant {
+        Some(meant) => format!("{shown} is not known here and is ignored{others}; did you mean \"{meant}\"?"),
+        None => format!("{shown} is not known and is ignored{others}"),
     };
-    let mut unknown = Vec::new();
-    unknown_keys(object, &Place::default(), known, &mut unknown);
-    unknown.into_iter().map(warn).collect()
+    UnknownKey { path: shown, message }
+}
+
+impl UnknownKey {
+    /// Whether it stands where the `name` and `parameter` of a reader, writer or transformer do.
+    pub(super) fn is_beside_a_plugins_name(&self) -> bool {
+        let Some((parent, _)) = self.path.rsplit_once('.') else { return false };
+        let parent = parent.split_once("].").map_or("", |(_, parent)| parent);
+        matches!(parent, "reader" | "writer") || (parent.starts_with("transformer[") && !parent.contains('.'))
+    }
+
+    /// Whether it is the key of a value that DataX encrypts.
+    pub fn is_encrypted(&self) -> bool {
+        self.path.rsplit('.').next().is_some_and(super::datax_only::is_marked)
+    }
 }
 
 /// Whether keys of this name stand in many places: where one was meant to be cannot be told.
@@ -67,7 +123,7 @@ impl Place {
     }
 }
 
-fn unknown_keys(object: &Map<String, Value>, around: &Place, known: &[&str], unknown: &mut Vec<Place>) {
+fn collect(object: &Map<String, Value>, around: &Place, known: &[&str], unknown: &mut Vec<Place>) {
     for (key, value) in object {
         let place = around.key(key);
         let known_inside = |opening: &str| {
@@ -75,13 +131,13 @@ fn unknown_keys(object: &Map<String, Value>, around: &Place, known: &[&str], unk
         };
         let (in_object, in_list) = (known_inside("."), known_inside("[]."));
         match value {
-            Value::Object(object) if in_object => unknown_keys(object, &place.inside(), known, unknown),
+            Value::Object(object) if in_object => collect(object, &place.inside(), known, unknown),
             // A single object stands for a list of one.
-            Value::Object(object) if in_list => unknown_keys(object, &place.item(None), known, unknown),
+            Value::Object(object) if in_list => collect(object, &place.item(None), known, unknown),
             Value::Array(items) if in_list => {
                 for (index, item) in items.iter().enumerate() {
                     if let Value::Object(object) = item {
-                        unknown_keys(object, &place.item(Some(index)), known, unknown);
+                        collect(object, &place.item(Some(index)), known, unknown);
                     }
                 }
             }
@@ -96,6 +152,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn messages(tree: &Value, place: &str, known: &[&str]) -> Vec<String> {
+        unknown_keys(tree, place, known).into_iter().map(|key| key.message).collect()
+    }
+
     #[test]
     fn unknown_keys_are_found_at_every_level() {
         let known = ["path", "column", "column[].type", "csvReaderConfig", "connection[].table"];
@@ -104,7 +164,7 @@ mod tests {
             "connection": {"table": ["t"], "tabel": 1}
         });
         let mut unknown = Vec::new();
-        unknown_keys(parameter.as_object().unwrap(), &Place::default(), &known, &mut unknown);
+        collect(parameter.as_object().unwrap(), &Place::default(), &known, &mut unknown);
         let shown: Vec<&str> = unknown.iter().map(|place| place.shown.as_str()).collect();
         assert_eq!(shown, ["colunm", "column[0].typ", "connection.tabel"]);
     }
@@ -113,7 +173,7 @@ mod tests {
     fn a_misspelt_setting_is_warned_about_and_datax_own_are_not() {
         let tree = json!({"job": {"setting": {"speed": {"chanel": 1}, "keyVersion": ""}, "content": []}, "common": {"column": {}}});
         assert_eq!(
-            unknown_key_warnings(&tree, "", &job_keys()),
+            messages(&tree, "", &job_keys()),
             ["job.setting.speed.chanel is not known here and is ignored; did you mean \"job.setting.speed.channel\"?"]
         );
     }
@@ -122,7 +182,7 @@ mod tests {
     fn a_misspelt_object_is_warned_about_as_a_whole() {
         let tree = json!({"job": {"seting": {"speed": {"channel": 1}}, "contents": []}});
         assert_eq!(
-            unknown_key_warnings(&tree, "", &job_keys()),
+            messages(&tree, "", &job_keys()),
             [
                 "job.seting is not known here and is ignored; did you mean \"job.setting\"?",
                 "job.contents is not known here and is ignored; did you mean \"job.content\"?"

@@ -31,11 +31,20 @@ impl Notes<'_> {
     pub(super) fn warn(&mut self, message: &str) {
         self.findings.warnings.push(located(self.source, self.document, message).into());
     }
+
+    /// Notes something odd about what a path leads to.
+    pub(super) fn warn_at(&mut self, path: &str, message: &str) {
+        self.findings.warnings.push(located_at(self.source, self.document, path, message).into());
+    }
 }
 
 /// A message that begins with a JSON path, with file, line and column of what the path leads to in front; and where that is.
 pub(super) fn located(source: &Source, document: &Document, message: &str) -> (usize, String) {
-    let path = message.split([' ', ':', ';']).next().unwrap_or_default();
+    located_at(source, document, message.split([' ', ':', ';']).next().unwrap_or_default(), message)
+}
+
+/// The same for a message that says somewhere else what it is about.
+pub(super) fn located_at(source: &Source, document: &Document, path: &str, message: &str) -> (usize, String) {
     let at = document.place(path);
     (at, format!("{}: {message}", source.place(at)))
 }

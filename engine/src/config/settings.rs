@@ -134,8 +134,9 @@ impl DirtyLimit {
     /// What to say where this many dirty records are more than the job allows.
     pub fn objection(&self, dirty: u64, read: u64) -> Option<String> {
         if let Some(limit) = self.records {
+            let (records, are) = if dirty == 1 { ("record", "is") } else { ("records", "are") };
             let message =
-                || format!("{dirty} dirty records are more than job.setting.errorLimit.record allows ({limit})");
+                || format!("{dirty} dirty {records} {are} more than job.setting.errorLimit.record allows ({limit})");
             return (dirty > limit).then(message);
         }
         let limit = self.share?;

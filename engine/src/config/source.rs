@@ -17,6 +17,8 @@ pub struct Source {
     text: String,
     pieces: Vec<Piece>,
     unset: Vec<Unset>,
+    /// Where each line of the text as written begins.
+    lines: Vec<usize>,
 }
 
 impl Source {
@@ -29,8 +31,9 @@ impl Source {
                 Err(error) if used == UTF_8 => {
                     let at = error.valid_up_to();
                     let before = String::from_utf8_lossy(&bytes[..at]);
-                    let (line, column) = line_and_column(&before, before.len());
-                    format!(":{line}:{column}: byte {at}")
+                    let lines = line_starts(&before);
+                    let last = lines.last().copied().unwrap_or_default();
+                    format!(":{}:{}: byte {at}", lines.len(), column(&before[last..], before.len() - last))
                 }
                 _ => ": it".into(),
             };
@@ -47,7 +50,8 @@ impl Source {
     /// A text with these variables put in.
     pub(super) fn new(path: &Path, original: String, variables: &Variables) -> Source {
         let Expanded { text, pieces, unset } = variables.expand(&original);
-        Source { name: shown(path), original, text, pieces, unset }
+        let lines = line_starts(&original);
+        Source { name: shown(path), original, text, pieces, unset, lines }
     }
 
     /// What is read as JSON.
@@ -63,7 +67,7 @@ impl Source {
     /// `file:line:column` of a byte of the expanded text; inside the value of a variable it is the variable's place, with its name.
     pub fn place(&self, at: usize) -> String {
         let (original, variable) = self.origin(at);
-        let (line, column) = line_and_column(&self.original, original);
+        let (line, column) = self.line_and_column(original);
         let within = variable.map(|name| format!(" (in the value of ${{{name}}})")).unwrap_or_default();
         format!("{}:{line}:{column}{within}", self.name)
     }
@@ -71,7 +75,7 @@ impl Source {
     /// The line of that place and a caret below it, with secrets masked.
     pub(super) fn excerpt(&self, at: usize) -> String {
         let (original, _) = self.origin(at);
-        let (line, column) = line_and_column(&self.original, original);
+        let (line, column) = self.line_and_column(original);
         let masked = mask_broken(&self.original);
         let source = masked.lines().nth(line - 1).unwrap_or_default();
         // A very long line is cut to the surroundings of the place.
@@ -87,6 +91,12 @@ impl Source {
         let before: String = shown.chars().take(column - 1 - from.min(column - 1)).collect();
         let caret = " ".repeat((column - 1 - from.min(column - 1)) - before.chars().count() + before.width());
         format!("  {}\n  {caret}^", shown.trim_end())
+    }
+
+    /// Line and column of a byte of the text as written, both from 1; a column is a character.
+    fn line_and_column(&self, at: usize) -> (usize, usize) {
+        let line = self.lines.partition_point(|start| *start <= at).max(1);
+        (line, column(&self.original[self.lines[line - 1]..], at - self.lines[line - 1]))
     }
 
     /// Where a byte of the expanded text comes from, and from which variable's value.
@@ -105,13 +115,14 @@ fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
-/// Line and column of a byte, both from 1; a column is a character.
-fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    let column = before[line_start..].chars().filter(|letter| *letter != '\u{feff}').count() + 1;
-    (line, column)
+/// Where each line begins.
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect()
+}
+
+/// Which character of a line begins at a byte, from 1. A byte-order mark is none.
+fn column(line: &str, at: usize) -> usize {
+    line.char_indices().take_while(|(byte, _)| *byte < at).filter(|(_, letter)| *letter != '\u{feff}').count() + 1
 }
 
 #[cfg(test)]

@@ -135,12 +135,19 @@ fn placeholders(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
             from = end.max(start + 1);
             let name = &text[begin..end];
             let elsewhere = braced && matches!(name, "env" | "file") && text[end..].starts_with(':');
-            if length > 0 && !elsewhere {
+            let schema = name == "schema" && is_quoted(text, start, end);
+            if length > 0 && !elsewhere && !schema {
                 from = end + usize::from(text[end..].starts_with('}'));
                 return Some(Placeholder { range: start..from, name });
             }
         }
     })
+}
+
+/// Whether a stretch of a text stands in quotes all by itself: `"$schema"` is a key that editors look for.
+fn is_quoted(text: &str, start: usize, end: usize) -> bool {
+    let quote = text[..start].chars().next_back().filter(|letter| matches!(letter, '"' | '\''));
+    quote.is_some_and(|quote| text[end..].starts_with(quote))
 }
 
 #[cfg(test)]
@@ -198,6 +205,15 @@ mod tests {
         let expanded = variables.expand("${env:HOME} ${file:/etc/x} ${env} $env:");
         assert_eq!(expanded.text, "${env:HOME} ${file:/etc/x} x x:");
         assert_eq!(expanded.unset, []);
+    }
+
+    #[test]
+    fn the_key_that_editors_look_for_is_no_variable() {
+        let schema = [("schema", "ods")];
+        assert_eq!(
+            expanded(r#"{"$schema": "${schema}.x", 'y': "$schema.t"}"#, &schema),
+            r#"{"$schema": "ods.x", 'y': "ods.t"}"#
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use transship_plugin_api::plugin::Parameter;
 use transship_plugin_api::{HostRef, Kind, Params, Reader, Writer};
 
 use crate::calls::Line as CallLine;
-use crate::config::{Component, Content, JobFile, unknown_key_warnings};
+use crate::config::{Component, Content, JobFile, unknown_keys};
 use crate::error::{Error, Failure, Problem, Result, Warning};
 use crate::load::{Loader, Role, described};
 use crate::schema;
@@ -106,15 +106,17 @@ impl<'a> PartMaker<'_, 'a> {
 
     /// A misspelt built-in transformer was looked for among the plugins.
     fn advise_built_in(&mut self, component: &Component) {
+        let Some(problem) = self.problems.last_mut().filter(|_| component.library.is_none()) else { return };
         let built_in = transform::components();
-        let names = built_in.iter().flat_map(|known| &known.names).map(String::as_str);
-        if let (Some(near), Some(problem)) = (nearest(&component.name, names), self.problems.last_mut()) {
-            let message = format!(
-                "{}: there is no transformer named \"{}\"; did you mean \"{near}\"?",
-                component.place, component.name
-            );
-            *problem = Problem::missing(self.file.located(&message));
-        }
+        let names: Vec<&str> = built_in.iter().flat_map(|known| &known.names).map(String::as_str).collect();
+        let advice = match nearest(&component.name, names.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            // A plugin's name is near.
+            None if problem.message.contains("did you mean") => return,
+            None => format!("built in are {}, and no plugin has it", names.join(", ")),
+        };
+        let message = format!("{}: there is no transformer named \"{}\"; {advice}", component.place, component.name);
+        *problem = Problem::missing(self.file.located(&message));
     }
 
     /// How a built-in transformer reads and writes dates.
@@ -182,10 +184,12 @@ impl<'a> PartMaker<'_, 'a> {
         }
         let names: Vec<&str> = known.iter().map(|parameter| parameter.name.as_ref()).chain(["common"]).collect();
         let place = format!("{}.parameter.", component.place);
-        let mut warnings = unknown_key_warnings(&component.parameter, &place, &names);
-        // An encrypted value of DataX: the file is refused for it.
-        warnings.retain(|warning| !warning.starts_with(&format!("{place}*")));
-        self.warnings.extend(warnings.iter().map(|warning| Warning::from(self.file.located(warning))));
+        for unknown in unknown_keys(&component.parameter, &place, &names) {
+            // An encrypted value of DataX: the file is refused for it.
+            if !(self.file.is_encrypted() && unknown.is_encrypted()) {
+                self.warnings.push(self.file.located_at(&unknown.path, &unknown.message).into());
+            }
+        }
     }
 }
 

@@ -31,11 +31,7 @@ impl Document {
         loop {
             let inside = match &node.kind {
                 NodeKind::Scalar(_) => None,
-                NodeKind::List(items) => items
-                    .iter()
-                    .enumerate()
-                    .find(|(_, item)| item.span.contains(&at))
-                    .map(|(index, item)| (format!("[{index}]"), item)),
+                NodeKind::List(items) => item_at(items, at).map(|(index, item)| (format!("[{index}]"), item)),
                 NodeKind::Object(members) => members
                     .iter()
                     .find(|member| (member.key_at..member.node.span.end).contains(&at))
@@ -54,7 +50,7 @@ impl Document {
         loop {
             let inside = match &node.kind {
                 NodeKind::Scalar(_) => return node.span.contains(&at),
-                NodeKind::List(items) => items.iter().find(|item| item.span.contains(&at)),
+                NodeKind::List(items) => item_at(items, at).map(|(_, item)| item),
                 NodeKind::Object(members) => {
                     members.iter().map(|member| &member.node).find(|node| node.span.contains(&at))
                 }
@@ -112,6 +108,12 @@ impl<'d, 'p> Found<'d, 'p> {
 /// A key as it stands in a path: the empty one would not be seen without quotes.
 fn in_path(key: &str) -> &str {
     if key.is_empty() { "\"\"" } else { key }
+}
+
+/// The item of a list around a byte of the text. Items stand in the order of the text.
+fn item_at(items: &[Node], at: usize) -> Option<(usize, &Node)> {
+    let index = items.partition_point(|item| item.span.end <= at);
+    items.get(index).filter(|item| item.span.contains(&at)).map(|item| (index, item))
 }
 
 /// The number of `[number]` at the start, and what follows it.

@@ -1,4 +1,4 @@
-//! `${env:NAME}` and `${file:PATH}`: secrets that stand outside of the job file.
+//! `${env:NAME}` and `${file:PATH}`: values that stand outside of the job file, and are secrets where they stand in quotes.
 
 use serde_json::Value;
 
@@ -69,7 +69,10 @@ impl Parser<'_, '_> {
             Kind::File => Origin::File(&name),
         };
         let text = (self.fetch)(origin).map_err(|message| Broken::new(at, message))?;
-        self.keep_secret(&text);
+        // Without quotes stands a number such as a count of records, which masked would spoil every figure.
+        if quote.is_some() {
+            self.secrets.push(text.clone());
+        }
         Ok(Some(text))
     }
 
@@ -91,13 +94,6 @@ impl Parser<'_, '_> {
                     return Err(Broken::new(at, message));
                 }
             }
-        }
-    }
-
-    /// Words such as `true` are no secrets, and masking them would spoil every message.
-    fn keep_secret(&mut self, text: &str) {
-        if !matches!(text.trim(), "" | "true" | "false" | "null") {
-            self.secrets.push(text.to_string());
         }
     }
 }

@@ -2,7 +2,8 @@
 //! be: so it is not read as JSON, but searched for names of secrets, and rather too much of what follows one is masked than
 //! too little.
 
-use super::{is_secret_name, url_passwords};
+use super::address::passwords;
+use super::is_secret_name;
 
 /// How far a text is searched for what belongs together: else a long one would be searched again and again.
 const FAR: usize = 1000;
@@ -21,16 +22,21 @@ pub fn mask_broken(text: &str) -> String {
             None => end.max(at + 1),
         };
     }
-    hide_in_urls(text, &mut is_hidden);
+    hide_in_addresses(text, &mut is_hidden);
     letters.iter().zip(is_hidden).map(|(letter, is_hidden)| if is_hidden { '*' } else { *letter }).collect()
 }
 
-/// Hides passwords inside URLs, which have no key before them.
-fn hide_in_urls(text: &str, is_hidden: &mut [bool]) {
+/// Hides passwords inside addresses, which have no key before them.
+fn hide_in_addresses(text: &str, is_hidden: &mut [bool]) {
     let bytes: Vec<usize> = text.char_indices().map(|(byte, _)| byte).collect();
-    let strings = text.split(['"', '\n']);
+    let mut is_escaped = false;
+    let strings = text.split(|letter| {
+        let ends = letter == '\n' || (letter == '"' && !is_escaped);
+        is_escaped = letter == '\\' && !is_escaped;
+        ends
+    });
     let words = text.split(|letter: char| letter.is_whitespace() || is_quote(letter));
-    for password in strings.chain(words).flat_map(url_passwords) {
+    for password in strings.chain(words).flat_map(passwords) {
         // It is a part of the text: its distance from the beginning is its place.
         let start = password.as_ptr() as usize - text.as_ptr() as usize;
         let letter_at = |byte: usize| bytes.partition_point(|letter| *letter < byte);

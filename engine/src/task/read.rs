@@ -124,7 +124,7 @@ impl Loop<'_> {
         let (records, bytes) = (self.reading.records, self.reading.bytes);
         self.reading.perf.end_with(Phase::ReadTaskData, watch, records, bytes);
         self.reading.perf.add(Phase::WaitWriteTime, watch, self.waited_for_writer, 0, 0);
-        if !line.throttle.is_unlimited() {
+        if self.is_limited() {
             self.reading.perf.add(Phase::WaitLimitTime, watch, self.waited_for_limit, 0, 0);
         }
         if !self.chain.is_empty() {
@@ -176,9 +176,16 @@ impl Loop<'_> {
         if self.chain.is_empty() {
             return self.send_batch(batch);
         }
-        let mut out = Vec::new();
-        self.transform(|chain| chain.push(batch, &mut out))?;
-        out.into_iter().try_for_each(|batch| self.send_batch(batch))
+        self.chain.put(batch);
+        self.send_transformed()
+    }
+
+    /// Sends what comes out of the transformers, batch by batch: those that make records longer must not fill the memory.
+    fn send_transformed(&mut self) -> Step<()> {
+        while let Some(batch) = self.transform(Chain::next_batch)? {
+            self.send_batch(batch)?;
+        }
+        Ok(())
     }
 
     /// Calls the transformers and adds up how long that takes.
@@ -193,9 +200,8 @@ impl Loop<'_> {
         if self.chain.is_empty() {
             return Ok(());
         }
-        let mut out = Vec::new();
-        self.transform(|chain| chain.flush(&mut out))?;
-        out.into_iter().try_for_each(|batch| self.send_batch(batch))
+        self.chain.put_flush();
+        self.send_transformed()
     }
 
     /// The source has nothing: what came so far should not wait for what comes next.
@@ -237,13 +243,19 @@ impl Loop<'_> {
         self.refused.dirty(&record).map_err(of(self.attempt.line))
     }
 
+    fn is_limited(&self) -> bool {
+        !(self.attempt.line.throttle.is_unlimited() && self.attempt.limit.is_unlimited())
+    }
+
+    /// Waits for the limit of the channel, then for that of the job.
     fn throttle(&mut self, size: Size) -> Step<()> {
-        let throttle = &self.attempt.line.throttle;
-        if throttle.is_unlimited() {
+        if !self.is_limited() {
             return Ok(());
         }
         self.pass.give_back();
-        self.waited_for_limit += throttle.take(size, &self.attempt.cancel).map_err(|_| cancelled())?;
+        for throttle in [self.attempt.limit, &self.attempt.line.throttle] {
+            self.waited_for_limit += throttle.take(size, &self.attempt.cancel).map_err(|_| cancelled())?;
+        }
         Ok(())
     }
 

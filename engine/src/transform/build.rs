@@ -34,11 +34,8 @@ impl TextBuilder {
     #[inline]
     pub(super) fn end(&mut self) -> Result<()> {
         let end = i32::try_from(self.text.len()).map_err(|_| {
-            Error::data(format!(
-                "the texts of {} records are more than 2 GiB: make them shorter, or have fewer records in a batch \
-                 (core.transport.channel.capacity)",
-                self.offsets.len()
-            ))
+            let records = self.offsets.len();
+            Error::data(format!("the texts of {records} records are more than 2 GiB: make them shorter"))
         })?;
         self.offsets.push(end);
         Ok(())

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use transship_plugin_api::plugin::{Component, Parameter};
-use transship_plugin_api::{ColumnFormats, Error, HostRef, Params, Result, Transformer};
+use transship_plugin_api::{ColumnFormats, Error, HostRef, Params, Result};
 
 use super::digest::Digest;
 use super::filter::Filter;
@@ -13,6 +13,7 @@ use super::pad::Pad;
 use super::paras::{ColumnChoice, Paras};
 use super::pieces::{Replace, Substr};
 use super::rewrite::Rewriting;
+use super::step::Step;
 
 /// A transformer of the engine's own, and what its `paras` are.
 pub(super) struct BuiltIn {
@@ -81,12 +82,7 @@ pub fn is_built_in(name: &str) -> bool {
 ///
 /// # Errors
 /// `Config` where its parameters are wrong: in DataX these make every record dirty. `Unsupported` for Groovy.
-pub(super) fn make(
-    name: &str,
-    parameter: &Value,
-    formats: &ColumnFormats,
-    host: HostRef,
-) -> Result<Box<dyn Transformer>> {
+pub(super) fn make(name: &str, parameter: &Value, formats: &ColumnFormats, host: HostRef) -> Result<Box<dyn Step>> {
     if GROOVY.contains(&name) {
         return Err(Error::unsupported(format!(
             "{name} runs Groovy code, which transship does not: use dx_filter, dx_substr, dx_replace, dx_pad or dx_digest, \

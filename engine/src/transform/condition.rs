@@ -1,4 +1,4 @@
-//! The condition of `dx_filter`: an operator and a value. What it means for a column depends on the column's type (`test`).
+//! The condition of `dx_filter`: an operator and a value. What it means for a column depends on the column's type (`comparison`).
 
 use transship_plugin_api::Result;
 

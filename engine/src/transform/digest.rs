@@ -44,8 +44,12 @@ impl Digest {
 impl Rewrite for Digest {
     const NULL_IS_EMPTY: bool = true;
 
+    fn growth(&self) -> usize {
+        if self.hash == Hash::Md5 { 32 } else { 40 }
+    }
+
     fn room(&self, values: usize, _: usize) -> usize {
-        values.saturating_mul(if self.hash == Hash::Md5 { 32 } else { 40 })
+        values.saturating_mul(self.growth())
     }
 
     fn rewrite(&mut self, value: &str, _: bool, out: &mut String) -> Result<(), Cause> {

@@ -9,6 +9,7 @@ use super::comparison::{Answer, Comparison};
 use super::condition::Condition;
 use super::paras::{ColumnChoice, Paras};
 use super::select::keep;
+use super::step::Step;
 
 pub(super) struct Filter {
     condition: Condition,
@@ -63,6 +64,8 @@ impl Transformer for Filter {
         Ok(())
     }
 }
+
+impl Step for Filter {}
 
 fn without(kept: &BooleanBuffer, rows: impl Iterator<Item = usize>) -> BooleanBuffer {
     let mut bits: Vec<bool> = kept.iter().collect();

@@ -55,6 +55,11 @@ impl Pad {
 impl Rewrite for Pad {
     const NULL_IS_EMPTY: bool = true;
 
+    fn growth(&self) -> usize {
+        // No unit of a text has more than three bytes in UTF-8.
+        self.length.saturating_mul(if self.ascii { 1 } else { 3 })
+    }
+
     fn room(&self, values: usize, _: usize) -> usize {
         values.saturating_mul(self.length)
     }

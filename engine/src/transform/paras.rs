@@ -13,7 +13,8 @@ use super::builtin::BuiltIn;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ColumnChoice {
     Index(usize),
-    Name(String),
+    /// A name, and the key that it is the value of.
+    Name(String, &'static str),
 }
 
 impl ColumnChoice {
@@ -24,8 +25,10 @@ impl ColumnChoice {
                 Err(params.error("columnName", "cannot stand beside columnIndex: remove one of them"))
             }
             (None, None) => Err(params.error("columnIndex", "is required: the column's place, counted from 0")),
-            (None, Some(_)) => params.required_text("columnName").map(ColumnChoice::Name),
-            (Some(Value::String(text)), None) if names_a_column(text) => Ok(ColumnChoice::Name(text.trim().into())),
+            (None, Some(_)) => Ok(ColumnChoice::Name(params.required_text("columnName")?, "columnName")),
+            (Some(Value::String(text)), None) if names_a_column(text) => {
+                Ok(ColumnChoice::Name(text.trim().into(), "columnIndex"))
+            }
             (Some(written), None) => match params.whole("columnIndex").ok().flatten().map(usize::try_from) {
                 Some(Ok(index)) => Ok(ColumnChoice::Index(index)),
                 _ => {
@@ -37,31 +40,34 @@ impl ColumnChoice {
     }
 
     /// The column's place among those of a schema.
+    ///
+    /// # Errors
+    /// What is wrong with which key, and the columns that there are.
     pub(super) fn find(&self, schema: &Schema) -> Result<usize> {
         let fields = schema.fields();
-        let names = || fields.iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", ");
-        match self {
-            ColumnChoice::Index(index) if *index < fields.len() => Ok(*index),
-            ColumnChoice::Index(index) => Err(Error::schema(format!(
-                "there is no column {index} (parameter.columnIndex counts from 0): the columns are {}",
-                names()
-            ))),
-            ColumnChoice::Name(name) => {
-                let places = |equal: fn(&str, &str) -> bool| -> Vec<usize> {
-                    (0..fields.len()).filter(|index| equal(fields[*index].name(), name)).collect()
-                };
-                let exact = places(|a, b| a == b);
-                let found = if exact.is_empty() { places(|a, b| a.eq_ignore_ascii_case(b)) } else { exact };
-                match found[..] {
-                    [index] => Ok(index),
-                    [] => Err(Error::schema(format!("there is no column \"{name}\": the columns are {}", names()))),
-                    _ => Err(Error::schema(format!(
-                        "several columns are called \"{name}\": give the place of the right one, counted from 0, as \
-                         parameter.columnIndex (the columns are {})",
-                        names()
-                    ))),
-                }
+        let refuse = |problem: fmt::Arguments<'_>| {
+            let names: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+            Err(Error::schema(format!("parameter.{problem}: the columns are {}", names.join(", "))))
+        };
+        let (name, key) = match self {
+            ColumnChoice::Index(index) if *index < fields.len() => return Ok(*index),
+            ColumnChoice::Index(index) => {
+                return refuse(format_args!("columnIndex is {index}, counted from 0, and there is no such column"));
             }
+            ColumnChoice::Name(name, key) => (name, key),
+        };
+        let places = |equal: fn(&str, &str) -> bool| -> Vec<usize> {
+            (0..fields.len()).filter(|index| equal(fields[*index].name(), name)).collect()
+        };
+        let exact = places(|a, b| a == b);
+        let found = if exact.is_empty() { places(|a, b| a.eq_ignore_ascii_case(b)) } else { exact };
+        match found[..] {
+            [index] => Ok(index),
+            [] => refuse(format_args!("{key} is \"{name}\", and there is no such column")),
+            _ => refuse(format_args!(
+                "{key} is \"{name}\", and several columns are called so; give the place of the right one, counted from 0, \
+                 as columnIndex"
+            )),
         }
     }
 }
@@ -81,8 +87,8 @@ pub(super) struct Paras {
 impl Paras {
     /// As many as the transformer takes.
     pub(super) fn read(params: &Params<'_>, of: &'static BuiltIn) -> Result<Paras> {
-        let given = params.texts("paras")?.len();
         let paras = Paras { texts: params.texts("paras")?, of };
+        let given = paras.texts.len();
         if given == of.paras.len() {
             return Ok(paras);
         }

@@ -38,6 +38,10 @@ impl Substr {
 impl Rewrite for Substr {
     const NULL_IS_EMPTY: bool = false;
 
+    fn growth(&self) -> usize {
+        0
+    }
+
     fn room(&self, values: usize, bytes: usize) -> usize {
         bytes.min(values.saturating_mul(self.0.length).saturating_mul(3))
     }
@@ -67,6 +71,10 @@ impl Replace {
 
 impl Rewrite for Replace {
     const NULL_IS_EMPTY: bool = false;
+
+    fn growth(&self) -> usize {
+        self.replacement.len()
+    }
 
     fn room(&self, values: usize, bytes: usize) -> usize {
         bytes.saturating_add(values.saturating_mul(self.replacement.len()))

@@ -11,12 +11,19 @@ use super::build::TextBuilder;
 use super::cause::{Cause, DirtyRows, told_once};
 use super::paras::ColumnChoice;
 use super::select::keep;
+use super::step::Step;
 use super::text::texts_of;
+
+/// How large a batch may become by what is added to its values. One record may become larger than that alone.
+const MOST_BYTES: usize = 4 << 20;
 
 /// What becomes of a value.
 pub(super) trait Rewrite: Send {
     /// Whether NULL is taken as an empty text; else it stays NULL.
     const NULL_IS_EMPTY: bool;
+
+    /// By how many bytes a value can grow, at most.
+    fn growth(&self) -> usize;
 
     /// How many bytes the results of so many values with so many bytes will have, more or less.
     fn room(&self, values: usize, bytes: usize) -> usize;
@@ -36,12 +43,7 @@ pub(super) struct Rewriting<R> {
 }
 
 impl<R: Rewrite + 'static> Rewriting<R> {
-    pub(super) fn boxed(
-        rewrite: R,
-        choice: ColumnChoice,
-        formats: ColumnFormats,
-        host: HostRef,
-    ) -> Box<dyn Transformer> {
+    pub(super) fn boxed(rewrite: R, choice: ColumnChoice, formats: ColumnFormats, host: HostRef) -> Box<dyn Step> {
         Box::new(Rewriting { rewrite, choice, formats, host, known: None })
     }
 }
@@ -59,18 +61,19 @@ impl<R: Rewrite> Transformer for Rewriting<R> {
 
     fn push(&mut self, mut batch: Batch, out: &mut Vec<Batch>) -> Result<()> {
         let (index, schema) = self.known.clone().ok_or_else(|| Error::internal("a batch came before the schema"))?;
-        let records = batch.records()?.clone();
-        let column =
-            records.columns().get(index).ok_or_else(|| Error::internal(format!("a batch without column {index}")))?;
-        let before = size_of_column(column)?;
-        let (texts, mut dirty) = texts_of(column, &self.formats)?;
+        let column = match batch.records()?.columns().get(index) {
+            Some(column) => column.clone(),
+            None => return Err(Error::internal(format!("a batch without column {index}"))),
+        };
+        let before = size_of_column(&column)?;
+        let (texts, mut dirty) = texts_of(&column, &self.formats)?;
         let rewritten = rewrite_column(&mut self.rewrite, &texts, &mut dirty)?;
         for (row, cause) in &dirty {
             batch.dirty(self.host.as_ref(), *row, Some(index), &cause.to_string())?;
         }
         let rewritten: ArrayRef = Arc::new(rewritten);
         let bytes = batch.bytes.saturating_sub(before) + size_of_column(&rewritten)?;
-        let mut columns = records.columns().to_vec();
+        let mut columns = batch.records()?.columns().to_vec();
         columns[index] = rewritten;
         let mut changed = Batch::new(RecordBatch::try_new(schema, columns)?, bytes, batch.origin);
         changed.position = batch.position;
@@ -86,6 +89,17 @@ impl<R: Rewrite> Transformer for Rewriting<R> {
 
     fn flush(&mut self, _: &mut Vec<Batch>) -> Result<()> {
         Ok(())
+    }
+}
+
+impl<R: Rewrite> Step for Rewriting<R> {
+    fn records_at_once(&self, batch: &Batch) -> usize {
+        let rows = batch.num_rows();
+        let grown = match self.rewrite.growth() {
+            0 => 0,
+            growth => rows.saturating_mul(growth).saturating_add(batch.bytes),
+        };
+        if grown <= MOST_BYTES { rows } else { (rows as u128 * MOST_BYTES as u128 / grown as u128) as usize }
     }
 }
 

@@ -12,10 +12,26 @@ fn encodings_have_many_names() {
         ("cp936", "GBK"),
         ("GB2312", "GBK"),
         ("gb18030", "gb18030"),
+        ("EUC_CN", "GBK"),
+        ("EUC-CN", "GBK"),
+        ("x-mswin-936", "GBK"),
+        ("EUC_KR", "EUC-KR"),
+        ("MS949", "EUC-KR"),
+        ("EUC_JP", "EUC-JP"),
+        ("ISO8859_2", "ISO-8859-2"),
+        ("8859_15", "ISO-8859-15"),
+        ("Cp1251", "windows-1251"),
         ("windows-1252", "windows-1252"),
         ("utf-16le", "UTF-16LE"),
     ] {
         assert_eq!(Encoding::from_name(name).map(Encoding::name), Some(encoding), "{name}");
+    }
+}
+
+#[test]
+fn encodings_without_a_table_have_no_name() {
+    for name in ["UTF-32", "UTF_32", "Cp037", "Cp850", "iso-2022-kr", "8859_99", "klingon", ""] {
+        assert_eq!(Encoding::from_name(name), None, "{name}");
     }
 }
 

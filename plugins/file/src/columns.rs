@@ -153,8 +153,12 @@ impl Columns {
             None if too_long => bad(None, format!("is longer than {} bytes (maxRecordBytes)", self.longest).into()),
             None => match self.layout.exact_width {
                 Some(exact) if width != exact => {
-                    let cause =
-                        format!("has {} instead of {exact}, the number in the first record", count(width, "field"));
+                    let cause = format!(
+                        "has {} instead of {exact}, the number in {}; list the fields to read in \"column\" if records \
+                         differ",
+                        count(width, "field"),
+                        self.layout.place_of_width
+                    );
                     bad(None, cause.into())
                 }
                 None if width < self.layout.least_width => {

@@ -20,7 +20,10 @@ pub(crate) use self::writer::{
 fn encoding(params: &Params<'_>) -> Result<Encoding> {
     match params.text("encoding")? {
         Some(name) if !name.trim().is_empty() => Encoding::from_name(&name).ok_or_else(|| {
-            params.error("encoding", format_args!("is \"{name}\", which is no encoding that is known here"))
+            params.error(
+                "encoding",
+                format_args!("is \"{name}\", which is no encoding that is known here ({})", Encoding::SOME_NAMES),
+            )
         }),
         _ => Ok(Encoding::Utf8),
     }

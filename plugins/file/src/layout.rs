@@ -1,4 +1,4 @@
-//! Which columns come out of the files, by what names: from the job file, and from the first record of the first file
+//! Which columns come out of the files, by what names: from the job file, and from the first records of the files
 //! where the job file leaves it open.
 //! Not here: filling them (`columns`).
 
@@ -11,12 +11,15 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Column, From, ReaderConfig};
 use crate::types::ColumnType;
 
-/// What the first record of the first file tells, as it travels between processes.
+/// What the first records of the files tell, as it travels between processes: every split has the same columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FirstRecord {
-    /// How many fields it has; `None`: there is no record in any file.
+pub(crate) struct FirstRecords {
+    /// How many fields there are: in the first record that is no header, or in the header. `None`: there is no record in
+    /// any file.
     pub width: Option<usize>,
-    /// Its fields, if it is a header.
+    /// Where the record stands that told the width, for messages.
+    pub place: String,
+    /// The fields of the first header. It may be wider or narrower than the records, or the title of a report.
     pub header: Option<Vec<String>>,
 }
 
@@ -27,6 +30,8 @@ pub(crate) struct Layout {
     pub columns: Vec<LaidOut>,
     /// How many fields each record must have, where every field becomes a column.
     pub exact_width: Option<usize>,
+    /// Where the record stands that has so many.
+    pub place_of_width: String,
     /// How many fields each record must have at least.
     pub least_width: usize,
     pub header: Option<Vec<String>>,
@@ -44,7 +49,7 @@ pub(crate) struct LaidOut {
 
 impl Layout {
     /// Whether the job file leaves something open that only a file can tell.
-    pub(crate) fn needs_first_record(config: &ReaderConfig) -> bool {
+    pub(crate) fn needs_first_records(config: &ReaderConfig) -> bool {
         Layout::needs_columns(config) || Layout::may_keep_empty_lines(config)
     }
 
@@ -63,7 +68,7 @@ impl Layout {
         !config.says_skip_empty && !columns.iter().any(beyond_first)
     }
 
-    pub(crate) fn new(config: &ReaderConfig, first: &FirstRecord) -> Layout {
+    pub(crate) fn new(config: &ReaderConfig, first: &FirstRecords) -> Layout {
         let width = first.width.unwrap_or(0);
         let every_field = || {
             (0..width).map(|index| Column { name: None, from: From::Field(index), kind: ColumnType::Text }).collect()
@@ -83,6 +88,7 @@ impl Layout {
         Layout {
             schema,
             exact_width: config.columns.is_none().then_some(width),
+            place_of_width: first.place.clone(),
             least_width: least_width.max().unwrap_or(0),
             columns: columns.into_iter().map(|column| LaidOut { from: column.from, kind: column.kind }).collect(),
             header: first.header.clone(),
@@ -103,7 +109,7 @@ impl Layout {
 }
 
 /// What a column without a name is called: as the header says, or by its place.
-fn derived_name(place: usize, from: &From, first: &FirstRecord) -> String {
+fn derived_name(place: usize, from: &From, first: &FirstRecords) -> String {
     match from {
         From::Field(index) => {
             let in_header = first.header.as_ref().and_then(|header| header.get(*index)).filter(|name| !name.is_empty());

@@ -1,6 +1,7 @@
 //! `txtfilereader`: finds the files, offers them as splits, and reads a split batch by batch.
 //! Not here: any of the steps in between, which have files of their own.
 
+mod first_records;
 mod task;
 
 use std::sync::Arc;
@@ -11,10 +12,9 @@ use transship_plugin_api::{Error, HostRef, ReadOptions, Reader, ReaderTask, Resu
 
 use self::task::FileTask;
 use crate::config::ReaderConfig;
-use crate::csv::{Advanced, Records};
 use crate::find::{self, FoundFile};
-use crate::layout::{FirstRecord, Layout};
-use crate::source::{Piece, Texts};
+use crate::layout::{FirstRecords, Layout};
+use crate::source::Piece;
 use crate::split::{self, Cutting};
 
 /// Files smaller than this are packed into one split together, up to this size, where there are many.
@@ -22,9 +22,6 @@ const PACK_BYTES: u64 = 8 << 20;
 
 /// So many files are worth a split each, whatever their size.
 const FEW_FILES: usize = 64;
-
-/// A first record that is longer says nothing of columns: its quotes are not what they seem.
-const LONGEST_FIRST_RECORD: usize = 16 << 20;
 
 /// Makes the reader.
 pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
@@ -40,7 +37,7 @@ struct FileReader {
     next_file: usize,
     /// The file that is being cut into ranges.
     cutting: Option<(FoundFile, Cutting)>,
-    layout: Option<(FirstRecord, Arc<Layout>)>,
+    layout: Option<(FirstRecords, Arc<Layout>)>,
 }
 
 impl Reader for FileReader {
@@ -51,7 +48,7 @@ impl Reader for FileReader {
     }
 
     fn attach(&mut self, state: &Value) -> Result<()> {
-        let first: FirstRecord = serde_json::from_value(state.clone())
+        let first: FirstRecords = serde_json::from_value(state.clone())
             .map_err(|error| Error::internal(format!("a state that no file reader wrote: {error}")))?;
         let layout = Arc::new(Layout::new(&self.config, &first));
         self.layout = Some((first, layout));
@@ -88,11 +85,15 @@ impl FileReader {
         Ok(self.files.as_deref().unwrap_or_default())
     }
 
-    /// The columns; the first time, the first record of the first file is read if the job file leaves something open.
-    fn layout(&mut self) -> Result<(&FirstRecord, Arc<Layout>)> {
+    /// The columns; the first time, the first records of the files are read if the job file leaves something open.
+    fn layout(&mut self) -> Result<(&FirstRecords, Arc<Layout>)> {
         if self.layout.is_none() {
-            let first =
-                if Layout::needs_first_record(&self.config) { self.first_record()? } else { FirstRecord::default() };
+            let first = if Layout::needs_first_records(&self.config) {
+                self.files()?;
+                first_records::find(&self.config, self.files.as_deref().unwrap_or_default(), &*self.host)?
+            } else {
+                FirstRecords::default()
+            };
             let layout = Arc::new(Layout::new(&self.config, &first));
             self.layout = Some((first, layout));
         }
@@ -100,45 +101,6 @@ impl FileReader {
             Some((first, layout)) => Ok((first, layout.clone())),
             None => Err(Error::internal("the layout was made and is not there")),
         }
-    }
-
-    /// The first record of the first file that has one.
-    fn first_record(&mut self) -> Result<FirstRecord> {
-        self.files()?;
-        for file in self.files.iter().flatten() {
-            if self.host.is_cancelled() {
-                return Err(Error::cancelled());
-            }
-            let piece = Piece::whole(&file.path);
-            let mut texts = Texts::open(&piece, self.config.compression, self.config.encoding)?;
-            while let Some((_, text)) = texts.next()? {
-                let mut records = Records::new(text, &self.config.dialect, 1, LONGEST_FIRST_RECORD);
-                loop {
-                    match records.advance().map_err(|error| piece.error(&error))? {
-                        Advanced::Run => {
-                            let fields = records.texts(0);
-                            let header = self.config.skip_header.then(|| fields.clone());
-                            return Ok(FirstRecord { width: Some(fields.len()), header });
-                        }
-                        // Whoever writes such records writes no empty lines for empty values.
-                        Advanced::TooLong(_) if !Layout::needs_columns(&self.config) => {
-                            return Ok(FirstRecord::default());
-                        }
-                        Advanced::TooLong(record) => {
-                            return Err(Error::data(format!(
-                                "{}: the first record has {} bytes, too many to tell the columns from; list \
-                                 them in column",
-                                piece.path, record.bytes
-                            )));
-                        }
-                        Advanced::Passing if self.host.is_cancelled() => return Err(Error::cancelled()),
-                        Advanced::Passing => {}
-                        Advanced::End => break,
-                    }
-                }
-            }
-        }
-        Ok(FirstRecord::default())
     }
 
     fn next_split(&mut self, channels: u32) -> Result<Option<Split>> {

@@ -2,6 +2,7 @@
 
 mod committing;
 mod identity;
+mod leftovers;
 mod one_column;
 mod packed;
 mod places;

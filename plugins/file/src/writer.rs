@@ -1,6 +1,8 @@
 //! `txtfilewriter`: each task writes a file aside; when the job commits, all get their names at once.
-//! Not here: what a task does (`writer/task`), what its file is called (`writer/names`).
+//! Not here: what a task does (`writer/task`), what its file is called (`writer/names`), what killed runs left
+//! (`writer/leftovers`).
 
+mod leftovers;
 mod names;
 mod task;
 
@@ -17,6 +19,8 @@ use transship_plugin_api::{
 };
 use uuid::Uuid;
 
+use self::leftovers::Claim;
+pub(crate) use self::names::ROOM_FOR_NAMES;
 use self::task::FileWriterTask;
 use crate::config::{WriteMode, WriterConfig};
 use crate::find::UNFINISHED;
@@ -25,12 +29,14 @@ use crate::output::failed;
 /// Makes the writer.
 pub(crate) fn new(parameter: &Value, _host: HostRef) -> Result<Box<dyn Writer>> {
     let config = Arc::new(WriterConfig::new(parameter)?);
-    Ok(Box::new(FileWriter { config, state: None, given: Vec::new(), old_files_are_going: false }))
+    Ok(Box::new(FileWriter { config, state: None, claim: None, given: Vec::new(), old_files_are_going: false }))
 }
 
 struct FileWriter {
     config: Arc<WriterConfig>,
     state: Option<State>,
+    /// Shows other runs that this one is alive.
+    claim: Option<Claim>,
     /// The names that files got from this object's own commits: only these can be taken back, because a file that had
     /// its name before may have been committed long ago.
     given: Vec<String>,
@@ -88,8 +94,11 @@ impl Writer for FileWriter {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::config(format!("parameter.path is {}, which is no folder", directory.display())));
         }
+        refuse_links_to_nowhere(directory)?;
         fs::create_dir_all(directory).map_err(|error| failed("cannot make the folder", directory, &error))?;
+        leftovers::clear_away(directory)?;
         let state = State { run: plain_id(&run.id), replaced: self.files_in_the_way()? };
+        self.claim = Claim::take(directory, &state.run)?;
         let value = serde_json::to_value(&state).map_err(|error| Error::internal(error.to_string()))?;
         self.state = Some(state);
         Ok(value)
@@ -104,7 +113,7 @@ impl Writer for FileWriter {
 
     fn open(&mut self, task: &TaskInfo, schema: SchemaRef, host: HostRef) -> Result<Box<dyn WriterTask>> {
         let names = Written {
-            unfinished: format!("{}{}-{}{}", UNFINISHED.0, self.state()?.run, plain_id(&task.attempt), UNFINISHED.1),
+            unfinished: leftovers::name_of(&self.state()?.run, &plain_id(&task.attempt)),
             file: names::of_task(&self.config, &plain_id(&task.task)),
         };
         Ok(Box::new(FileWriterTask::new(self.config.clone(), names, schema, host)))
@@ -126,6 +135,7 @@ impl Writer for FileWriter {
             );
         }
         self.remove_unfinished()?;
+        self.claim = None;
         sync_directory(&self.config.directory)
     }
 
@@ -140,7 +150,11 @@ impl Writer for FileWriter {
                 remove(&self.config.directory.join(&name))?;
             }
         }
-        if self.state.is_some() { self.remove_unfinished() } else { Ok(()) }
+        if self.state.is_some() {
+            self.remove_unfinished()?;
+        }
+        self.claim = None;
+        Ok(())
     }
 }
 
@@ -165,7 +179,8 @@ impl FileWriter {
             }
             if *mode == WriteMode::NonConflict {
                 return Err(Error::io(format!(
-                    "{} is there already, and writeMode nonConflict allows no file whose name begins with {file_name}",
+                    "{} is there already, and writeMode nonConflict allows no file whose name begins with {file_name}; \
+                     write to another fileName or folder, or set writeMode to truncate or append",
                     entry.path().display()
                 )));
             }
@@ -223,6 +238,17 @@ fn written(reports: &[Report]) -> Result<Vec<Written>> {
             .map_err(|error| Error::internal(format!("a report that no file writer wrote: {error}")))
     };
     reports.iter().map(parse).collect()
+}
+
+/// A link that leads nowhere would be taken for a folder that is missing and cannot be made.
+fn refuse_links_to_nowhere(directory: &Path) -> Result<()> {
+    match directory.ancestors().find(|path| path.is_symlink() && !path.exists()) {
+        Some(link) => Err(Error::config(format!(
+            "parameter.path: {} is a symbolic link to nowhere; make what it points to, or name another folder",
+            link.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// An id that can be part of a file's name: itself if it is a UUID, else the UUID that stands for it.

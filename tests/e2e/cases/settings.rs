@@ -16,7 +16,7 @@ fn case_20_a_limit_without_one_for_each_channel_is_shared_by_the_channels() {
     let case = case("20-byte-limit-without-core");
     let run = case.run().succeeds();
     assert_eq!(run.stdout, "x\nx\nx\n");
-    let warning = "no limit for each channel is set: the job's limit is shared by its 3 channels";
+    let warning = "the limit in job.setting.speed is shared by the job's 3 channels";
     assert_eq!(warnings(&run), [format!("{}: {warning}", case.name)]);
     let plan = plan(&case);
     assert_eq!(["/channels", "/bytes_per_second"].map(|what| number(&plan, what)), [3, 1_048_576]);

@@ -38,7 +38,10 @@ fn case_26_a_wrong_number_of_paras_is_refused_before_anything_is_read() {
 #[test]
 fn case_26_a_column_that_is_not_there_stops_the_job() {
     let run = transformers().with(r#""columnIndex": 3"#, r#""columnIndex": 4"#).run().fails_with(1);
-    run.says(["there is no column 4 (parameter.columnIndex counts from 0): the columns are visit_no, ship_tag, "]);
+    run.says([
+        "job.content[0].transformer[4].parameter.columnIndex is 4, counted from 0, and there is no such column: the columns \
+         are visit_no, ship_tag, ",
+    ]);
     assert_eq!(run.stdout, "");
 }
 

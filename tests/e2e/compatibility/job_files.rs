@@ -45,10 +45,7 @@ fn a_limit_without_one_for_each_channel_is_shared_and_a_job_without_speed_runs()
     ] {
         let plan = plan(&speed, &each_channel);
         assert_eq!((number(&plan, "/plan/channels"), number(&plan, "/plan/bytes_per_second")), (3, 4096));
-        assert_eq!(
-            plan["plan"]["notes"][0],
-            "no limit for each channel is set: the job's limit is shared by its 3 channels"
-        );
+        assert_eq!(plan["plan"]["notes"][0], "the limit in job.setting.speed is shared by the job's 3 channels");
     }
     for speed in [json!({}), json!(null), json!({ "channel": 0 }), json!({ "channel": -1, "byte": -1, "record": -1 })] {
         let plan = plan(&speed, &json!({}));

@@ -2,7 +2,7 @@
 //! DataX's generic plugins means.
 
 use rusqlite::Connection;
-use transship_tests::records::number;
+use transship_tests::records::{number, text};
 use transship_tests::{Job, Scratch, Value, json, plugin};
 
 use super::{constants, printer, run, sorted};
@@ -153,6 +153,21 @@ fn columns_are_passed_to_the_database_as_they_are_written() {
         read(rows, json!({ "path": "t.db", "table": "t", "column": columns })),
         ["{\"n\": 1.50}\t1.5\t1.5\tit's\t7"]
     );
+}
+
+/// Trap 63.
+#[test]
+fn what_is_no_year_boolean_or_date_is_dirty_and_the_job_goes_on() {
+    for declared in ["tinyint", "year", "bit", "boolean", "date", "datetime", "timestamp", "time"] {
+        let scratch = Scratch::new();
+        let database = database(&scratch, &format!("create table t (x {declared})"));
+        let writer = plugin("sqlitewriter", json!({ "path": "t.db", "table": "t", "column": ["x"] }));
+        scratch.run(&Job::new(constants(1, json!([{ "value": "nonsense" }])), writer)).succeeds();
+        let dirty = scratch.dirty_records();
+        assert_eq!(dirty.iter().map(|record| text(record, "/value")).collect::<Vec<_>>(), ["nonsense"], "{declared}");
+        assert!(text(&dirty[0], "/cause").starts_with(&format!("column \"x\" {declared} cannot store it: ")));
+        assert_eq!(database.query_row("select count(*) from t", [], |row| row.get(0)), Ok(0), "{declared}");
+    }
 }
 
 /// Trap 69.

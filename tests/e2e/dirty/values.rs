@@ -117,7 +117,7 @@ fn a_limit_on_real_values_stops_the_job() {
     scratch.write("in.csv", "1,1.5,2024-01-01,true\nx2,2.5,2024-01-02,true\n3,3.5,2024-01-03,true\n");
     let job = Job::new(reader("in.csv", json!({})), sqlite_writer()).with("job.setting.errorLimit.record", 0);
     let run = scratch.run(&job).fails_with(6);
-    assert_eq!(run.error(), "1 dirty records are more than job.setting.errorLimit.record allows (0)");
+    assert_eq!(run.error(), "1 dirty record is more than job.setting.errorLimit.record allows (0)");
     assert_eq!(ids(&scratch), [0; 0]);
     assert_eq!(scratch.dirty_records().len(), 1);
 }

@@ -91,9 +91,12 @@ fn a_dry_run_shows_the_plan_and_moves_nothing() {
         let scratch = Scratch::new();
         let mut tree = two_entries();
         tree["job"]["setting"]["dryRun"] = truth;
-        let run = run(&scratch, &tree, &[]).succeeds();
+        scratch.write("job.json", tree.to_string());
+        let run = scratch.transship(["run", "job.json"]).run().succeeds();
         run.says(["job job: faultyreader to faultywriter\n", "  tasks:\n    0 split 0\n", "nothing was moved"]);
         assert_eq!((moved(&scratch), run.stdout.as_str()), ([0, 0], ""));
+        let plan = scratch.transship(["run", "job.json", "--json"]).run().succeeds().summary();
+        assert_eq!((&plan["reader"], &plan["tasks"][0]["split"]["label"]), (&json!("faultyreader"), &json!("split 0")));
         let touching = ["reader prepare", "writer prepare", "reader open", "writer open"];
         assert_eq!(touching.map(|call| scratch.calls(call)), [0; 4], "{run}");
     }

@@ -49,6 +49,56 @@ fn a_number_or_a_boolean_may_be_fetched_without_quotes() {
 }
 
 #[test]
+fn a_number_without_quotes_is_no_secret() {
+    let scratch = Scratch::new();
+    let mut job = printing("1").replace("\"sliceRecordCount\": 1", "\"sliceRecordCount\": ${env:N}");
+    job = job.replace("\"streamwriter\"", r#""streamwriter", "parameter": { "print": false }"#);
+    scratch.write("job.json", job);
+    let run = scratch.transship(["run", "job.json"]).env("N", "300").run().succeeds();
+    run.says(["300 "]);
+    run.does_not_say(["***"]);
+}
+
+#[test]
+fn a_short_secret_is_masked_where_it_is_no_part_of_a_word_or_number() {
+    for (secret, said, shown) in [
+        ("7", "pin 7, 70 at 7:30, user:7@h", "pin ***, 70 at 7:30, user:***@h"),
+        ("pw", "'pw' dir_pw/x pwd", "'***' dir_***/x pwd"),
+        ("4711", "4711 of 14711, dir4711.5", "*** of 14711, dir***.5"),
+    ] {
+        let scratch = Scratch::new();
+        let reader = json!({ "label": "${env:SHORT}", "fail": { "at": "next", "how": "error:io", "message": said } });
+        scratch.job("job.json", &faulty(reader, json!({})));
+        let run = scratch.transship(["run", "job.json"]).env("SHORT", secret).run().fails_with(1);
+        run.says([shown]);
+        run.does_not_say([said]);
+    }
+}
+
+#[test]
+fn what_is_fetched_is_masked_in_the_source_of_a_dirty_record_and_not_in_the_record() {
+    let scratch = Scratch::new();
+    scratch.write("dir_canary-7391/a.csv", "1,canary-7391\nx,canary-7391\n");
+    let columns = json!([{ "index": 0, "type": "long" }, { "index": 1, "type": "string" }]);
+    let path = "dir_${env:TOK}/a.csv";
+    let reader = plugin("txtfilereader", json!({ "path": path, "fieldDelimiter": ",", "column": columns }));
+    scratch.job("job.json", &Job::new(reader, faulty_writer(json!({}))));
+    let run =
+        scratch.transship(["run", "job.json", "--dirty", "dirty.jsonl"]).env("TOK", "canary-7391").run().succeeds();
+    let line: Value = serde_json::from_str(&scratch.read("dirty.jsonl")).unwrap();
+    let file = line["source"]["file"].as_str().unwrap();
+    assert!(file.ends_with("dir_***/a.csv"), "{line}");
+    assert_eq!(line["source"]["line"], 2, "{line}");
+    let mut said = line.clone();
+    for data in ["record", "value"] {
+        said.as_object_mut().unwrap().remove(data);
+    }
+    assert!(!said.to_string().contains("canary"), "{line}");
+    assert!(line["record"].to_string().contains("canary-7391"), "the record is data: {line}");
+    assert!(!run.stderr.contains("canary"), "{run}");
+}
+
+#[test]
 fn one_that_cannot_be_had_refuses_the_file_with_its_place() {
     let cases = [
         (r#""${env:TRANSSHIP_TEST_NOBODY}""#, 19, "the environment variable TRANSSHIP_TEST_NOBODY is not set"),

@@ -36,6 +36,23 @@ fn a_path_that_is_no_library_is_the_folder_of_the_plugin_in_datax() {
 }
 
 #[test]
+fn nothing_in_a_job_file_acts_on_the_terminal() {
+    let scratch = Scratch::new();
+    let odd = "odd\u{1b}[2J\u{7}\u{9b}1m\u{202e}\rkey";
+    let reader = json!({ odd: 1, "log": odd, "fail": { "at": "next", "how": "error:io", "message": odd } });
+    scratch.job("job.json", &faulty(reader, json!({ "plan": [odd] })));
+    let shown = r"odd\u001b[2J\u0007\u009b1m\u202e\u000dkey";
+    for (command, code) in [("run", 1), ("plan", 0), ("check", 0)] {
+        let run = scratch.transship([command, "job.json"]).env("TRANSSHIP_LOG", "trace").run();
+        assert_eq!(run.code(), Some(code), "{run}");
+        let acts = |letter: char| (letter.is_control() && letter != '\n' && letter != '\t') || letter == '\u{202e}';
+        assert!(!run.stderr.contains(acts) && !run.stdout.contains(acts), "{command}: {run}");
+        run.says([format!("job.content[0].reader.parameter.{shown}").as_str()]);
+        assert!(command != "plan" || run.stdout.contains(shown), "{run}");
+    }
+}
+
+#[test]
 fn handlers_are_told_not_to_run() {
     let handler = json!({ "pluginType": "writer", "pluginName": "x" });
     is_warned_about(

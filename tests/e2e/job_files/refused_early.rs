@@ -12,7 +12,8 @@ fn is_refused(transformer: Value, message: &str) {
     let run = scratch.transship(["run", "job.json"]).run().fails_with(2);
     let [error] = errors(&run)[..] else { panic!("not one error: {run}") };
     assert!(
-        error.starts_with("job.json:") && error.contains(&format!(": job.content[0].transformer[0]{message}")),
+        error.starts_with("job.json:")
+            && error.contains(&format!(": job.content[0].transformer[0]{message}")),
         "{run}"
     );
     let touching = ["reader prepare", "reader splits", "reader open", "writer prepare", "writer open"];
@@ -88,16 +89,20 @@ fn a_column_that_the_reader_does_not_have_is_told_before_the_target_is_touched()
     for (column, message) in [
         (
             json!({ "columnIndex": 9 }),
-            "there is no column 9 (parameter.columnIndex counts from 0): the columns are id, text",
+            "columnIndex is 9, counted from 0, and there is no such column: the columns are id, text",
         ),
-        (json!({ "columnName": "nmae" }), "there is no column \"nmae\": the columns are id, text"),
+        (
+            json!({ "columnName": "nmae" }),
+            "columnName is \"nmae\", and there is no such column: the columns are id, text",
+        ),
     ] {
         let mut parameter = json!({ "paras": ["0", "1"] });
         parameter.as_object_mut().unwrap().extend(column.as_object().unwrap().clone());
         let scratch = Scratch::new();
         let job = faulty(json!({}), json!({})).transformer(plugin("dx_substr", parameter));
         let run = scratch.run(&job).fails_with(1);
-        assert!(run.error().starts_with(&format!("dx_substr: {message}")), "{run}");
+        assert!(run.error().contains(&format!(": job.content[0].transformer[0].parameter.{message}")), "{run}");
+        assert!(run.error().starts_with("job.json:"), "{run}");
         assert_eq!((scratch.calls("reader open"), scratch.calls("writer prepare")), (0, 0), "{run}");
     }
 }

@@ -29,7 +29,12 @@ pub(super) fn java_options(text: &str) -> Result<Given, String> {
                 if name.is_empty() {
                     return Err(format!("\"{word}\" has no name: write -Dname=value"));
                 }
-                given.variables.push((name.into(), unquoted(value).into()));
+                // `-Duser.timezone=…` and the like are for Java itself: no text can name them.
+                if is_name(name) {
+                    given.variables.push((name.into(), unquoted(value).into()));
+                } else {
+                    given.others.push(format!("-D{name}"));
+                }
             }
             None if word.starts_with('-') => given.others.push(word.into()),
             None => {

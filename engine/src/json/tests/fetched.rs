@@ -27,7 +27,7 @@ fn a_string_takes_what_is_fetched_as_it_is_and_once() {
 fn a_plain_value_needs_no_quotes() {
     let document = read("[${env:COUNT}, ${env:FLAG}]").unwrap();
     assert_eq!(document.value(), json!([7, true]));
-    assert_eq!(document.secrets, ["007\n"], "true is no secret");
+    assert!(document.secrets.is_empty(), "what needs no quotes is a figure and no secret");
     let item = &document.value()[0];
     assert!(item.is_number(), "{item}");
 }

@@ -57,6 +57,9 @@ fn passwords_inside_urls_are_masked() {
     masked("{\"a\": \"jdbc:x://ann:s3cret@db/x\", ", "{\"a\": \"jdbc:x://ann:******@db/x\", ");
     masked("[\"x://安:密码@db\", '密码'", "[\"x://安:**@db\", '密码'");
     masked("{'a': 'x://ann:s3cret@db', 'b': 'c://d@e'}", "{'a': 'x://ann:******@db', 'b': 'c://d@e'}");
+    masked("{\"a\": \"x://ann:p@ss/wordX@db/x\", 1 2", "{\"a\": \"x://ann:**********@db/x\", 1 2");
+    masked("[\"x://ann:p\\\"ss@db\", \"b@c\" 1", "[\"x://ann:*****@db\", \"b@c\" 1");
+    masked("[\"jdbc:oracle:thin:scott/Tiger77@//h\" 1", "[\"jdbc:oracle:thin:scott/*******@//h\" 1");
     masked(
         "[\"jdbc:x://h/d?user=a&password=hidden&ssl=1\", 1\n \"b\"",
         "[\"jdbc:x://h/d?user=a&password=************\", 1\n \"b\"",
@@ -98,6 +101,12 @@ fn no_form_shows_a_secret() {
         "\\\"password\\\": \\\"S3CRET\\\"",
         "\"url\": \"x://ann:S3CRET@host/db\"",
         "'url': 'x://ann:S3CRET@host/db'",
+        "\"url\": \"x://ann:p@ss/S3CRET@host/db\"",
+        "'url': 'x://ann:p@ss/?S3CRET@host/db'",
+        "\"url\": \"jdbc:oracle:thin:scott/S3CRET@//h\"",
+        "\"url\": \"jdbc:sqlserver://h;user=a;password=S3CRET;x=1\"",
+        "\"dsn\": \"host=h password=S3CRET user=x\"",
+        "\"dsn\": \"host=h password='two S3CRET' user=x\"",
     ];
     let before = [
         "",

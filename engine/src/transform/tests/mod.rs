@@ -1,5 +1,6 @@
 //! What the built-in transformers promise. Here: how a test runs one.
 
+mod chain;
 mod columns;
 mod filtering;
 mod model;
@@ -13,9 +14,9 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema, SchemaRef};
 use serde_json::{Value, json};
 use transship_plugin_api::row::cell_to_text;
-use transship_plugin_api::{Batch, ColumnFormats, DirtyRecord, Host, Origin, Params, Result, Transformer};
+use transship_plugin_api::{Batch, ColumnFormats, DirtyRecord, Host, Origin, Params, Result};
 
-use super::builtin;
+use super::{Step, builtin};
 
 /// The position of the first record of every batch.
 const FIRST: u64 = 100;
@@ -74,11 +75,11 @@ impl Outcome {
     }
 }
 
-fn make_with(name: &str, parameter: &Value, formats: &ColumnFormats) -> Result<Box<dyn Transformer>> {
+fn make_with(name: &str, parameter: &Value, formats: &ColumnFormats) -> Result<Box<dyn Step>> {
     builtin::make(name, parameter, formats, Arc::new(Witness::default()))
 }
 
-fn make(name: &str, parameter: &Value) -> Result<Box<dyn Transformer>> {
+fn make(name: &str, parameter: &Value) -> Result<Box<dyn Step>> {
     make_with(name, parameter, &ColumnFormats::default())
 }
 

@@ -47,12 +47,18 @@ fn a_column_is_known_by_its_place_or_its_name() {
 #[test]
 fn a_column_outside_of_the_schema_is_told_with_those_that_there_are() {
     let columns = "berth, Ship, size, twin, twin";
-    let by_place = format!("there is no column 5 (parameter.columnIndex counts from 0): the columns are {columns}");
+    let by_place =
+        format!("parameter.columnIndex is 5, counted from 0, and there is no such column: the columns are {columns}");
     assert_eq!(rewritten(&json!({ "columnIndex": 5 })), Err(by_place));
-    let by_name = format!("there is no column \"crane\": the columns are {columns}");
-    assert_eq!(rewritten(&json!({ "columnName": "crane" })), Err(by_name));
+    for key in ["columnName", "columnIndex"] {
+        let by_name = format!("parameter.{key} is \"crane\", and there is no such column: the columns are {columns}");
+        assert_eq!(rewritten(&json!({ (key): "crane" })), Err(by_name));
+    }
     let ambiguous = rewritten(&json!({ "columnName": "twin" })).unwrap_err();
-    assert!(ambiguous.starts_with("several columns are called \"twin\": give the place"), "{ambiguous}");
+    assert!(
+        ambiguous.starts_with("parameter.columnName is \"twin\", and several columns are called so; give"),
+        "{ambiguous}"
+    );
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn bad_parameters_of_the_reader_are_named() {
         (json!({"fieldDelimiter": ""}), "parameter.fieldDelimiter"),
         (json!({"fieldDelimiter": "a\n"}), "parameter.fieldDelimiter"),
         (json!({"fieldDelimiter": "\""}), "parameter.fieldDelimiter"),
-        (json!({"encoding": "utf-9"}), "utf-9"),
+        (json!({"encoding": "utf-9"}), "utf-9\", which is no encoding that is known here (known are UTF-8"),
         (json!({"encoding": "iso-2022-kr"}), "iso-2022-kr"),
         (json!({"compress": "lzo"}), "gzip, gz, bzip2"),
         (json!({"skipHeader": "perhaps"}), "parameter.skipHeader"),
@@ -131,6 +131,28 @@ fn bad_parameters_of_the_writer_are_named() {
         let error = writer(more.clone()).unwrap_err();
         assert_eq!(error.kind(), Kind::Config);
         assert!(error.message().contains(named), "{more}: {error}");
+    }
+}
+
+#[test]
+fn a_name_too_long_for_a_file_is_refused_before_anything_is_written() {
+    let name = |length: usize| json!({"fileName": "ä".repeat(length / 2), "suffix": ".csv"});
+    assert!(writer(name(212)).is_ok());
+    let error = writer(name(214)).unwrap_err();
+    assert!(error.kind() == Kind::Config && error.message().contains("218 bytes"), "{error}");
+    assert!(error.message().contains("no more than 217"), "{error}");
+}
+
+#[test]
+fn a_header_of_one_name_needs_no_brackets() {
+    for (given, header) in [
+        (json!("id"), Header::Given(vec!["id".into()])),
+        (json!(["id"]), Header::Given(vec!["id".into()])),
+        (json!("True"), Header::Names),
+        (json!("false"), Header::None),
+        (json!(""), Header::None),
+    ] {
+        assert_eq!(writer(json!({"header": given})).unwrap().header, header, "{given}");
     }
 }
 

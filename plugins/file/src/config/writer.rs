@@ -9,6 +9,7 @@ use transship_plugin_api::{ColumnFormats, DatePattern, Parameter, Params, Result
 use crate::compression::Compression;
 use crate::dialect::Escape;
 use crate::encoding::Encoding;
+use crate::writer::ROOM_FOR_NAMES;
 
 use super::{compression, csv_settings, encoding, idle, one_byte, unescape};
 
@@ -160,6 +161,16 @@ impl WriterConfig {
                 ));
             }
         }
+        let length = file_name.len() + suffix.len();
+        if length > ROOM_FOR_NAMES {
+            return Err(params.error(
+                "fileName",
+                format_args!(
+                    "and suffix have {length} bytes; with the id between them no more than {ROOM_FOR_NAMES} fit into the \
+                     name of a file"
+                ),
+            ));
+        }
         let modes =
             [("truncate", WriteMode::Truncate), ("append", WriteMode::Append), ("nonConflict", WriteMode::NonConflict)];
         let mode = params.choice("writeMode", &modes)?;
@@ -220,7 +231,8 @@ fn header(params: &Params<'_>) -> Result<Header> {
         Some(Value::String(text)) if text.trim().is_empty() || text.trim().eq_ignore_ascii_case("false") => {
             return Ok(Header::None);
         }
-        Some(Value::Array(_)) | None => {}
+        // A list of one may stand without its brackets.
+        Some(Value::Array(_) | Value::String(_)) | None => {}
         Some(other) => {
             return Err(
                 params.error("header", format_args!("must be a list of strings or true, not {}", describe(other)))
@@ -260,7 +272,10 @@ fn format(params: &Params<'_>, name: FormatName) -> Result<Format> {
     };
     for (key, value) in [("fieldDelimiter", &format.delimiter), ("lineDelimiter", &format.terminator)] {
         if value.is_empty() {
-            return Err(params.error(key, "must not be empty"));
+            return Err(params.error(
+                key,
+                "must not be empty: nobody could read the file; write a character that is in no value, such as \\u0001",
+            ));
         }
     }
     match name {

@@ -178,3 +178,13 @@ fn suffixes_count_only_if_asked() {
     let error = read(json!({"path": place.path("in/a.csv"), "compress": "gzip"})).unwrap_err();
     assert!(error.message().contains("a.csv"), "{error}");
 }
+
+/// Trap 77.
+#[test]
+fn the_width_may_come_from_a_later_entry() {
+    let place = Place::new();
+    let path = place.put("a.zip", zip(&[("a.csv", b"id,name\n"), ("b.csv", b"id,name\n1,a,\n2,b\n")], true));
+    let read = read(json!({"path": path, "compress": "zip", "skipHeader": true})).unwrap();
+    assert_eq!(read.rows, rows(&[&["1", "a", ""]]));
+    assert!(read.dirty[0].cause.contains(&format!("line 2 of {path} (b.csv)")), "{}", read.dirty[0].cause);
+}

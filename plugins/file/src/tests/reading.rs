@@ -24,6 +24,55 @@ fn a_header_names_the_columns_even_if_it_goes_over_several_lines() {
     assert_eq!(names, ["the\nid", "b", "b_2", "col3"]);
 }
 
+/// Trap 77.
+#[test]
+fn the_width_is_that_of_the_first_record_behind_the_header() {
+    let place = Place::new();
+    let names = |read: &Read| read.schema.fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    for (text, expected_names, expected) in [
+        ("id,name\n1,a,\n2,b,\n", &["id", "name", "col2"][..], rows(&[&["1", "a", ""], &["2", "b", ""]])),
+        ("Report 2026\n\n1,a\n\n2,b\n", &["Report 2026", "col1"], rows(&[&["1", "a"], &["2", "b"]])),
+        ("id,name,\n1,a\n", &["id", "name"], rows(&[&["1", "a"]])),
+        ("col1,\n1,a\n", &["col1", "col1_2"], rows(&[&["1", "a"]])),
+        ("id,name\n1\n\n", &["id"], rows(&[&["1"], &[""]])),
+        ("id,name\n", &["id", "name"], vec![]),
+    ] {
+        let path = place.put("a.csv", text);
+        let read = read(json!({"path": path, "skipHeader": true})).unwrap();
+        assert_eq!(
+            (names(&read), &read.rows, &read.dirty),
+            (expected_names.iter().map(|name| name.to_string()).collect(), &expected, &vec![]),
+            "{text}"
+        );
+    }
+}
+
+/// Trap 77.
+#[test]
+fn a_file_with_only_a_header_leaves_the_width_to_the_next() {
+    let place = Place::new();
+    place.put("in/a.csv", "id,name\n");
+    place.put("in/b.csv", "other\n1,a,\n");
+    place.put("in/c.csv", "id,name\n2,b,\n3,c\n");
+    let read = read(json!({"path": place.path("in"), "skipHeader": true})).unwrap();
+    assert_eq!(read.schema.field(1).name(), "name");
+    assert_eq!(read.rows, rows(&[&["1", "a", ""], &["2", "b", ""]]));
+    let cause = &read.dirty[0].cause;
+    assert!(cause.contains("has 2 fields instead of 3"), "{cause}");
+    assert!(cause.contains(&format!("the number in line 2 of {}", place.path("in/b.csv"))), "{cause}");
+}
+
+/// Trap 77.
+#[test]
+fn every_range_of_a_file_has_the_columns_of_its_first_record() {
+    let place = Place::new();
+    let text: String = (0..500).map(|number| format!("{number},a,\n")).collect();
+    let path = place.put("a.csv", format!("id,name\n{text}"));
+    let read = read(json!({"path": path, "skipHeader": true, "splitBytes": 500})).unwrap();
+    assert!(read.splits.len() > 5);
+    assert_eq!((read.rows.len(), read.schema.fields().len(), read.dirty), (500, 3, vec![]));
+}
+
 #[test]
 fn listed_columns_take_their_names_from_the_list_then_the_header() {
     let place = Place::new();

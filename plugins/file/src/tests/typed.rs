@@ -122,6 +122,7 @@ fn rows_of_another_width_than_the_first_are_dirty() {
     let told: Vec<_> =
         read.dirty.iter().map(|dirty| (dirty.position.unwrap(), dirty.record.as_str().unwrap())).collect();
     assert_eq!(told, [(2, "1,2"), (4, "1,2,3,4")]);
+    assert!(read.dirty[0].cause.contains(&format!("has 2 fields instead of 3, the number in line 1 of {path}")));
 }
 
 /// Traps 25, 27.

@@ -5,6 +5,12 @@ use crate::config::WriterConfig;
 /// How many hex digits the groups of a UUID have.
 const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 
+/// The longest name that file systems take, in bytes.
+const LONGEST_NAME: usize = 255;
+
+/// What `fileName` and `suffix` may have together, in bytes, so that no name is refused when everything has been written.
+pub(crate) const ROOM_FOR_NAMES: usize = LONGEST_NAME - "__".len() - uuid::fmt::Hyphenated::LENGTH;
+
 /// The final name of a task's file.
 pub(super) fn of_task(config: &WriterConfig, id: &str) -> String {
     format!("{}__{}{}", config.file_name, id.replace('-', "_"), config.suffix)

@@ -41,7 +41,7 @@ fn a_column_needs_to_know_where_its_values_come_from() {
     column_refused(json!({ "value": [1] }), "parameter.column[1].value must be a string, not a list");
     column_refused(
         json!({ "value": 1, "type": "NUMBER" }),
-        "parameter.column[1].type is \"NUMBER\", but must be \"STRING\" or",
+        "parameter.column[1].type is \"NUMBER\", but must be \"STRING\", ",
     );
 }
 
