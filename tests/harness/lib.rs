@@ -9,6 +9,7 @@ pub mod plugins;
 pub mod program;
 pub mod records;
 pub mod scratch;
+pub mod servers;
 pub mod wait;
 
 pub use command::{Finished, Running, Signal, Transship};
@@ -16,4 +17,5 @@ pub use faulty::{faulty, faulty_reader, faulty_transformer, faulty_writer};
 pub use job::{Job, plugin};
 pub use scratch::Scratch;
 pub use serde_json::{Value, json};
+pub use servers::{Database, System};
 pub use wait::until;

@@ -1,5 +1,6 @@
 //! Connections to a database file: opening one, waiting for locks, stopping, and SQLite's errors in our words.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -7,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use transship_plugin_api::{CancelHandle, Error, HostRef, Result};
+use transship_plugin_api::{CancelHandle, Error, HostRef, Kind, Result};
 
 use crate::config::Manners;
 
+/// Characters of a statement that a message shows.
+const LONGEST_EXCERPT: usize = 200;
 /// Steps of SQLite's virtual machine between two looks at [`Stop`]: about a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 /// Memory for pages that are being changed, in KiB: with SQLite's own 2 MiB an index of random keys takes twice as long to fill.
@@ -108,7 +111,7 @@ impl Database {
         self.prepare(&mut connection, access).map_err(|error| self.failed("opening it", error))?;
         for statement in &self.manners.session {
             let run = connection.execute_batch(statement);
-            run.map_err(|error| self.failed(format_args!("the session statement \"{statement}\""), error))?;
+            run.map_err(|error| self.refused(statement, Some("session"), error))?;
         }
         Ok(connection)
     }
@@ -151,30 +154,43 @@ impl Database {
     }
 
     /// An error of SQLite, with what was being done and with the file.
-    pub(crate) fn failed(&self, doing: impl std::fmt::Display, error: rusqlite::Error) -> Error {
-        let place = format!("{}: {doing}", self.path.display());
+    pub(crate) fn failed(&self, doing: impl Display, error: rusqlite::Error) -> Error {
+        self.told(error, &doing, |reason| format!("{doing}: {reason}"))
+    }
+
+    /// An error of SQLite over a statement, `key` being the parameter that it comes from. The reason is said first: statements
+    /// may be long.
+    pub(crate) fn refused(&self, sql: &str, key: Option<&str>, error: rusqlite::Error) -> Error {
+        let statement = match &error {
+            rusqlite::Error::SqlInputError { sql, offset, .. } => excerpt(sql, usize::try_from(*offset).unwrap_or(0)),
+            _ => excerpt(sql, 0),
+        };
+        let of = key.map_or(String::new(), |key| format!(" of \"{key}\""));
+        self.told(error, format_args!("\"{statement}\"{of}"), |reason| format!("{reason}, in \"{statement}\"{of}"))
+    }
+
+    /// An error of SQLite in our words: `tell` puts a sentence around the reason.
+    fn told(&self, error: rusqlite::Error, doing: impl Display, tell: impl Fn(&str) -> String) -> Error {
         let said = words(&error);
-        let answer = match error.sqlite_error_code() {
+        let (kind, reason) = match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => return Error::cancelled(),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) if self.stop.is_stopped() => {
                 return Error::cancelled();
             }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.locked(doing),
-            Some(ErrorCode::DiskFull) => Error::io(format!("{place}: the disk is full ({said})")),
-            Some(ErrorCode::NotADatabase) => Error::io(format!("{place}: this is not a SQLite database ({said})")),
-            Some(ErrorCode::Unknown) | None if said.contains("no such") => Error::schema(format!("{place}: {said}")),
-            Some(ErrorCode::Unknown) | None => Error::config(format!("{place}: {said}")),
-            Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig) => {
-                Error::data(format!("{place}: {said}"))
-            }
-            Some(ErrorCode::InternalMalfunction | ErrorCode::ApiMisuse) => Error::internal(format!("{place}: {said}")),
-            Some(_) => Error::io(format!("{place}: {said}")),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => return self.locked(doing).with_source(error),
+            Some(ErrorCode::DiskFull) => (Kind::Io, format!("the disk is full ({said})")),
+            Some(ErrorCode::NotADatabase) => (Kind::Io, format!("this is not a SQLite database ({said})")),
+            Some(ErrorCode::Unknown) | None if said.contains("no such") => (Kind::Schema, said),
+            Some(ErrorCode::Unknown) | None => (Kind::Config, said),
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig) => (Kind::Data, said),
+            Some(ErrorCode::InternalMalfunction | ErrorCode::ApiMisuse) => (Kind::Internal, said),
+            Some(_) => (Kind::Io, said),
         };
-        answer.with_source(error)
+        Error::new(kind, format!("{}: {}", self.path.display(), tell(&reason))).with_source(error)
     }
 
     /// The error that another connection did not give the lock back in time.
-    pub(crate) fn locked(&self, doing: impl std::fmt::Display) -> Error {
+    pub(crate) fn locked(&self, doing: impl Display) -> Error {
         let problem = format!(
             "{}: {doing}: another connection has had the file locked for {} s: try again later, raise \"busyTimeout\", or, \
              where the file is read while it is written, set \"pragma journal_mode = wal\" on it",
@@ -194,3 +210,20 @@ pub(crate) fn words(error: &rusqlite::Error) -> String {
         other => other.to_string(),
     }
 }
+
+/// A statement as messages show it: whole if it is short, or else the part around this byte.
+pub(crate) fn excerpt(sql: &str, around: usize) -> String {
+    let characters: Vec<char> = sql.chars().collect();
+    if characters.len() <= LONGEST_EXCERPT {
+        return sql.into();
+    }
+    let before = sql.char_indices().take_while(|(at, _)| *at < around).count();
+    let start = before.saturating_sub(LONGEST_EXCERPT / 2).min(characters.len() - LONGEST_EXCERPT);
+    let end = start + LONGEST_EXCERPT;
+    let shown: String = characters[start..end].iter().collect();
+    let dots = |is_cut: bool| if is_cut { "…" } else { "" };
+    format!("{}{shown}{}", dots(start > 0), dots(end < characters.len()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ mod config;
 mod reader;
 mod writer;
 
+mod clock;
 mod connection;
 mod number;
 mod split;

@@ -2,7 +2,6 @@
 
 mod batch;
 mod cells;
-mod clock;
 mod select;
 mod shape;
 mod task;
@@ -16,9 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transship_plugin_api::params::nearest;
 use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
+use transship_sql::parameters::{Source, What};
+use transship_sql::split::parts;
 
-use crate::config::{ReaderConfig, Source, What};
-use crate::connection::{Access, Database, Stop};
+use crate::config::ReaderConfig;
+use crate::connection::{Access, Database, Stop, excerpt};
 use crate::split::{self, Range};
 use crate::table::Table;
 use select::{Select, Wanted};
@@ -27,8 +28,6 @@ use task::{Reading, SqliteReaderTask};
 
 /// A table with more rows than this is split by rowid, if the job names no column to split by.
 const ROWS_WORTH_SPLITTING: i64 = 100_000;
-/// More ranges of one table than this help nobody.
-const MOST_RANGES: usize = 4_096;
 
 /// Makes a reader from its parameters.
 pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
@@ -190,7 +189,7 @@ impl SqliteReader {
             What::Table(name) => name,
         };
         let table = Table::get(database, connection, name)?;
-        let ranges = ranges_per_table(&self.config, channels);
+        let ranges = parts(channels, self.config.sources.len(), self.config.split_factor);
         let cut = Cut { config: &self.config, table: &table, connection };
         let failed = |error| database.failed(format_args!("splitting {name}"), error);
         let rowids = cut.rowids_are_positions().map_err(failed)?;
@@ -204,14 +203,6 @@ impl SqliteReader {
         });
         pieces.collect()
     }
-}
-
-/// How many ranges one table of the job is to be cut into; as DataX counts them.
-fn ranges_per_table(config: &ReaderConfig, channels: u32) -> usize {
-    let tables = config.sources.len();
-    let ranges = (channels as usize).div_ceil(tables);
-    let factor = if tables == 1 && ranges > 1 { config.split_factor as usize } else { 1 };
-    (ranges * factor).min(MOST_RANGES)
 }
 
 /// A table that is about to be cut.
@@ -303,10 +294,10 @@ fn open<'a>(config: &ReaderConfig, databases: &'a mut [Option<Open>], index: usi
 fn probe(database: &Database, connection: &Connection, probes: &[String]) -> Result<()> {
     for probe in probes {
         let answer = connection.query_row(probe, [], |row| row.get::<_, i64>(0));
-        match answer.map_err(|error| database.failed(format_args!("the probe \"{probe}\" of \"preSql\""), error))? {
+        match answer.map_err(|error| database.refused(probe, Some("preSql"), error))? {
             0 => {}
             other => {
-                let place = database.path.display();
+                let (place, probe) = (database.path.display(), excerpt(probe, 0));
                 return Err(Error::connect(format!(
                     "{place}: the probe \"{probe}\" of \"preSql\" yields {other}, not 0"
                 )));

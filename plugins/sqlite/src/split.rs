@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::quote;
 use crate::table::Table;
-use rowids::Rowids;
+use rowids::{rowid, runs};
 
 /// Rowids looked at for each range, to find out how the keys are distributed.
 const SAMPLES_PER_RANGE: usize = 16;
@@ -130,8 +130,8 @@ impl Range {
 }
 
 /// About so many ranges of rowids.
-pub(crate) fn by_rowid(connection: &Connection, table: &Table, rowid: &str, ranges: usize) -> Result<Vec<Range>> {
-    let cuts = Rowids::of(connection, table, rowid, ranges)?.cuts(ranges);
+pub(crate) fn by_rowid(connection: &Connection, table: &Table, name: &str, ranges: usize) -> Result<Vec<Range>> {
+    let cuts: Vec<_> = runs(connection, table, name, ranges)?.cuts(ranges).into_iter().map(rowid).collect();
     if cuts.is_empty() {
         return Ok(vec![Range::Whole]);
     }
@@ -148,10 +148,10 @@ pub(crate) fn by_key(
 ) -> Result<Vec<Range>> {
     let condition = condition.map(|condition| format!(" AND ({condition})")).unwrap_or_default();
     let bounds = match table.rowid {
-        Some(rowid) => {
-            let samples = ranges * SAMPLES_PER_RANGE;
-            let samples = Rowids::of(connection, table, rowid, ranges)?.samples(samples);
-            every_nth(sampled_keys(connection, table, column, rowid, &samples, &condition)?, ranges)
+        Some(name) => {
+            let runs = runs(connection, table, name, ranges)?;
+            let samples: Vec<_> = runs.samples(ranges * SAMPLES_PER_RANGE).into_iter().map(rowid).collect();
+            every_nth(sampled_keys(connection, table, column, name, &samples, &condition)?, ranges)
         }
         None => quantiles(connection, table, column, &condition, ranges)?,
     };

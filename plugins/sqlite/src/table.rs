@@ -4,8 +4,9 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use transship_plugin_api::params::nearest;
 use transship_plugin_api::{Error, Result};
+use transship_sql::names::unquote;
 
-use crate::config::{quote, unquote};
+use crate::config::quote;
 use crate::connection::Database;
 
 /// A table or view.

@@ -1,5 +1,6 @@
 //! Tests of reader and writer through their traits, on real files.
 
+mod misfits;
 mod read;
 mod split;
 mod trip;

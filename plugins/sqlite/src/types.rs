@@ -53,7 +53,10 @@ impl Kind {
 
     /// What a declared type promises; `None` where nothing is declared.
     pub(crate) fn declared(declared: &str) -> Option<Kind> {
-        let declared = Declared::new(declared);
+        Kind::of(&Declared::new(declared))
+    }
+
+    fn of(declared: &Declared) -> Option<Kind> {
         let has = |part: &str| declared.name.contains(part);
         Some(match declared.first_word() {
             "" => return None,
@@ -108,7 +111,9 @@ pub(crate) enum Target {
     Text,
     /// Anything, stored as it comes.
     Any,
-    /// Anything, but a text that looks like a number becomes one: a DATE, a STRING.
+    /// Dates and times, kept as text, and numbers, which some programs have for dates.
+    Date(Kind),
+    /// Anything, but a text that looks like a number becomes one: a STRING, a JSON.
     Loose,
 }
 
@@ -125,9 +130,12 @@ impl Target {
             _ if has("CHAR") || has("CLOB") || has("TEXT") => Target::Text,
             _ if has("BLOB") || declared.name.is_empty() => Target::Any,
             _ if has("REAL") || has("FLOA") || has("DOUB") => Target::Real,
-            _ if matches!(word, "BOOL" | "BOOLEAN") => Target::Boolean,
-            _ if NUMBER_WORDS.contains(&word) => Target::Number,
-            _ => Target::Loose,
+            _ if matches!(word, "BOOL" | "BOOLEAN") || declared.is_one_bit() => Target::Boolean,
+            _ if word == "YEAR" || NUMBER_WORDS.contains(&word) => Target::Number,
+            _ => match Kind::of(&declared) {
+                Some(kind @ (Kind::Date | Kind::Time | Kind::Timestamp | Kind::Instant)) => Target::Date(kind),
+                _ => Target::Loose,
+            },
         }
     }
 }
@@ -140,6 +148,8 @@ const TYPES_WITH_INT_IN_THEIR_NAME: [&str; 3] = ["INTERVAL", "POINT", "MULTIPOIN
 /// A declared type in upper case, without the size behind it.
 struct Declared {
     name: String,
+    /// What is in the brackets; empty where there are none.
+    size: String,
 }
 
 impl Declared {
@@ -147,7 +157,13 @@ impl Declared {
         let before_size = declared.split('(').next().unwrap_or_default();
         let behind_size = declared.rsplit(')').next().filter(|_| declared.contains(')')).unwrap_or_default();
         let words = before_size.split_whitespace().chain(behind_size.split_whitespace());
-        Declared { name: words.collect::<Vec<_>>().join(" ").to_uppercase() }
+        let size = declared.split(['(', ')']).nth(1).unwrap_or_default().trim().into();
+        Declared { name: words.collect::<Vec<_>>().join(" ").to_uppercase(), size }
+    }
+
+    /// Whether it is a BIT that is a boolean: of more bits than one, it is a number or a text of them.
+    fn is_one_bit(&self) -> bool {
+        self.name == "BIT" && matches!(self.size.as_str(), "" | "1")
     }
 
     fn first_word(&self) -> &str {

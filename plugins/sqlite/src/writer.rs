@@ -15,9 +15,12 @@ use transship_plugin_api::fields::is_number;
 use transship_plugin_api::{
     CommitClass, Error, HostRef, Report, Result, Run, TaskInfo, Writer, WriterInfo, WriterTask,
 };
+use transship_sql::names::unquote;
+use transship_sql::parameters::Columns;
+use transship_sql::write::WriteMode;
 
-use crate::config::{Columns, WriteMode, WriterConfig, quote, unquote};
-use crate::connection::{Access, Database, Stop, words};
+use crate::config::{WriterConfig, quote};
+use crate::connection::{Access, Database, Stop, excerpt, words};
 use crate::table::{self, Table};
 use crate::types::Target;
 use insert::Insert;
@@ -57,7 +60,7 @@ impl Writer for SqliteWriter {
         };
         let (verb, conflict) = match mode {
             WriteMode::Insert => ("INSERT", String::new()),
-            WriteMode::InsertOrIgnore => ("INSERT", " ON CONFLICT DO NOTHING".into()),
+            WriteMode::Ignore => ("INSERT", " ON CONFLICT DO NOTHING".into()),
             WriteMode::Replace => ("INSERT OR REPLACE", String::new()),
             WriteMode::Update(None) => ("INSERT", " ON CONFLICT (the primary key) DO UPDATE".into()),
             WriteMode::Update(Some(keys)) => ("INSERT", format!(" ON CONFLICT ({}) DO UPDATE", keys.join(", "))),
@@ -107,9 +110,7 @@ impl Writer for SqliteWriter {
         let connection = self.database.open(Access::Write)?;
         for statement in &self.config.post_sql {
             let run = connection.execute_batch(&with_table_name(&connection, statement, &self.config.table));
-            run.map_err(|error| {
-                self.database.failed(format_args!("the statement \"{statement}\" of \"postSql\""), error)
-            })?;
+            run.map_err(|error| self.database.refused(statement, Some("postSql"), error))?;
         }
         Ok(())
     }
@@ -188,7 +189,7 @@ impl SqliteWriter {
             insert.check(schema)?;
         }
         let statement = connection.prepare(&insert.sql);
-        statement.map_err(|error| self.database.failed(format_args!("\"{}\"", insert.sql), error))?;
+        statement.map_err(|error| self.database.refused(&insert.sql, None, error))?;
         Ok(insert)
     }
 
@@ -198,20 +199,19 @@ impl SqliteWriter {
             return Ok(());
         }
         let statement = insert::create_table(&self.config, &new_name(connection, &self.config.table), schema)?;
-        connection
-            .execute_batch(&statement)
-            .map_err(|error| self.database.failed(format_args!("\"{statement}\""), error))
+        connection.execute_batch(&statement).map_err(|error| self.database.refused(&statement, None, error))
     }
 
     fn run_pre_sql(&self, connection: &Connection) -> Result<()> {
         for statement in &self.config.pre_sql {
             let run = connection.execute_batch(&with_table_name(connection, statement, &self.config.table));
-            let doing = format!("the statement \"{statement}\" of \"preSql\"");
-            run.map_err(|error| self.database.failed(&doing, error))?;
+            run.map_err(|error| self.database.refused(statement, Some("preSql"), error))?;
             if connection.is_autocommit() {
-                let problem =
-                    "ended the transaction in which all of \"preSql\" runs: leave BEGIN, COMMIT and ROLLBACK out";
-                return Err(Error::config(format!("{doing} {problem}")));
+                return Err(Error::config(format!(
+                    "\"{}\" of \"preSql\" ended the transaction in which all of \"preSql\" runs: \
+                     leave BEGIN, COMMIT and ROLLBACK out",
+                    excerpt(statement, 0)
+                )));
             }
         }
         Ok(())
@@ -228,6 +228,7 @@ impl SqliteWriter {
                 numbers: is_number(field),
                 empty_as_null: self.config.empty_as_null,
                 dates: Dates::of(&self.config.formats, field, &column.declared, target),
+                formats: self.config.formats.clone(),
             }
         });
         places.collect()

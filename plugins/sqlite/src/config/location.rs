@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
+use transship_sql::jdbc::without_prefix;
+
 /// The path in `jdbc:sqlite:/path/x.db?busy_timeout=5`, or the path itself.
 pub(super) fn path_of(url: &str) -> Result<PathBuf, String> {
     let url = url.trim();
-    let Some(rest) = strip_prefix(url, "jdbc:") else { return plain(url) };
-    let Some(path) = strip_prefix(rest, "sqlite:") else {
+    let Some(rest) = without_prefix(url, "jdbc:") else { return plain(url) };
+    let Some(path) = without_prefix(rest, "sqlite:") else {
         let driver = rest.split(':').next().unwrap_or(rest);
         return Err(format!(
             "names jdbc:{driver}, and there is no driver for jdbc:{driver} here, only for jdbc:sqlite"
         ));
     };
-    let path = strip_prefix(path, "file:").unwrap_or(path);
+    let path = without_prefix(path, "file:").unwrap_or(path);
     let (path, options) = path.split_once('?').unwrap_or((path, ""));
     if !options.is_empty() {
         log::warn!("the options \"{options}\" behind the database file are ignored: write pragmas into \"session\"");
@@ -26,9 +28,4 @@ fn plain(path: &str) -> Result<PathBuf, String> {
     }
     // SQLite would take such a name for a URI, which may say that the file is to be created or not to be locked.
     Ok(if path.starts_with("file:") { format!("./{path}").into() } else { path.into() })
-}
-
-fn strip_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
-    let head = text.get(..prefix.len())?;
-    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }

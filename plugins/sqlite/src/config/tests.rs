@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use transship_sql::parameters::{Columns, What};
+use transship_sql::write::WriteMode;
 
 use super::*;
 
@@ -16,12 +18,6 @@ fn problem_of_writer(parameter: Value) -> String {
 
 fn path_of(url: &str) -> Result<String, String> {
     location::path_of(url).map(|path| path.display().to_string())
-}
-
-fn tables_of(entry: &str) -> Vec<String> {
-    let mut tables = Vec::new();
-    names::expand(entry, &mut tables).unwrap();
-    tables
 }
 
 #[test]
@@ -42,30 +38,6 @@ fn other_databases_have_no_driver_here() {
     for memory in ["jdbc:sqlite:", "jdbc:sqlite::memory:", ":memory:", "jdbc:sqlite::resource:x.db"] {
         assert!(path_of(memory).unwrap_err().contains("names no file"), "{memory}");
     }
-}
-
-#[test]
-fn ranges_of_tables_are_expanded_as_datax_does() {
-    assert_eq!(tables_of("t[0-2]"), ["t0", "t1", "t2"]);
-    assert_eq!(tables_of("db.t[00-02]_x"), ["db.t00_x", "db.t01_x", "db.t02_x"]);
-    assert_eq!(tables_of("t[10-08]"), ["t08", "t09", "t10"]);
-    assert_eq!(tables_of("t[8-10]"), ["t8", "t9", "t10"]);
-    assert_eq!(tables_of("a, b,"), ["a", "b"]);
-    // Not a range: a name in SQL Server's quotes, a name with a blank before the bracket.
-    assert_eq!(tables_of("[order]"), ["[order]"]);
-    assert_eq!(tables_of("my t[0-1]"), ["my t[0-1]"]);
-    let problem = names::expand("t[0-18446744073709551615]", &mut Vec::new()).unwrap_err();
-    assert!(problem.contains("more than 100000 tables"), "{problem}");
-}
-
-#[test]
-fn names_survive_quoting() {
-    for name in ["plain", "with \"quotes\"", "order", "a.b", "ü ' ;"] {
-        assert_eq!(unquote(&quote(name)), name);
-    }
-    assert_eq!(unquote("`a``b`"), "a`b");
-    assert_eq!(unquote("[a b]"), "a b");
-    assert_eq!(unquote("\""), "\"");
 }
 
 #[test]
@@ -149,8 +121,8 @@ fn write_modes_are_read_in_every_spelling() {
     for insert in ["insert", "INSERT", "insert into", " Insert ", "insert or fail"] {
         assert_eq!(mode(insert), Some(WriteMode::Insert), "{insert}");
     }
-    assert_eq!(mode("insert ignore"), Some(WriteMode::InsertOrIgnore));
-    assert_eq!(mode("insert or ignore into"), Some(WriteMode::InsertOrIgnore));
+    assert_eq!(mode("insert ignore"), Some(WriteMode::Ignore));
+    assert_eq!(mode("insert or ignore into"), Some(WriteMode::Ignore));
     assert_eq!(mode("replace"), Some(WriteMode::Replace));
     assert_eq!(mode("insert or replace"), Some(WriteMode::Replace));
     assert_eq!(mode("update"), Some(WriteMode::Update(None)));

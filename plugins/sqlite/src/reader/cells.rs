@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use serde_json::Value as Json;
 use transship_plugin_api::row::Value;
 
-use super::clock;
+use crate::clock;
 use crate::number::{self, Number};
 use crate::types::Kind;
 

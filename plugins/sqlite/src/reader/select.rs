@@ -2,10 +2,12 @@
 
 use rusqlite::Connection;
 use transship_plugin_api::{Error, Result};
+use transship_sql::names::is_constant;
+use transship_sql::parameters::Columns;
+use transship_sql::select::from_table;
 
-use crate::config::{Columns, quote};
-use crate::connection::{Database, words};
-use crate::number;
+use crate::config::quote;
+use crate::connection::{Database, excerpt, words};
 use crate::split::{Key, Range};
 use crate::table::Table;
 
@@ -46,16 +48,13 @@ impl Select {
         };
         columns.extend(rowid.map(str::to_string));
         let (range_condition, mut values) = range.condition(table);
-        let mut conditions: Vec<_> = wanted.condition.map(|condition| format!("({condition})")).into_iter().collect();
-        conditions.extend(range_condition);
+        let mut conditions: Vec<_> = range_condition.into_iter().collect();
         if let (Some(rowid), Some(behind)) = (rowid, wanted.behind) {
             conditions.push(format!("{rowid} > ?"));
             values.push(Key::Integer(behind));
         }
-        let mut sql = format!("SELECT {} FROM {}", columns.join(", "), table.sql());
-        if !conditions.is_empty() {
-            sql = format!("{sql} WHERE {}", conditions.join(" AND "));
-        }
+        let conditions = (!conditions.is_empty()).then(|| conditions.join(" AND "));
+        let mut sql = from_table(&columns, &table.sql(), wanted.condition, conditions.as_deref());
         // With a condition of the job's, SQLite may find an index that is better than the order of rowids.
         let by_rowid = matches!(range, Range::Whole | Range::Rowids { .. }) && wanted.condition.is_none();
         let ordered = rowid.filter(|_| by_rowid);
@@ -95,7 +94,7 @@ pub(super) fn columns_of(
         return Err(Error::config(format!(
             "{}: \"{}\" yields no rows: give a SELECT",
             database.path.display(),
-            select.sql
+            excerpt(&select.sql, 0)
         )));
     }
     Ok(columns)
@@ -106,20 +105,11 @@ fn refused(database: &Database, error: rusqlite::Error, sql: &str, table: Option
     let said = words(&error);
     match (table, said.strip_prefix("no such column: ")) {
         (Some(table), Some(column)) => table.no_column(database, column.split(' ').next().unwrap_or(column)),
-        _ => database.failed(format_args!("\"{sql}\""), error),
+        _ => database.refused(sql, None, error),
     }
 }
 
 /// A column's name in quotes, anything else as it is.
 fn expression(table: &Table, text: &str) -> String {
     table.column(text).map_or_else(|| text.trim().to_string(), |column| quote(&column.name))
-}
-
-fn is_constant(text: &str) -> bool {
-    let text = text.trim();
-    let is_text = text.len() >= 2
-        && text.starts_with('\'')
-        && text.ends_with('\'')
-        && !text[1..text.len() - 1].replace("''", "").contains('\'');
-    is_text || text.eq_ignore_ascii_case("null") || number::is_number(text)
 }

@@ -47,8 +47,7 @@ impl Shape {
         let given: Vec<_> = columns.iter().map(|(name, _)| types.of(name)).collect();
         let is_open = |(given, promised): (&Option<Kind>, &Option<Kind>)| given.is_none() && must_be_seen(*promised);
         let seen = if given.iter().zip(&promised).any(is_open) {
-            first_rows(connection, select, &promised)
-                .map_err(|error| database.failed(format_args!("\"{}\"", select.sql), error))?
+            first_rows(connection, select, &promised).map_err(|error| database.refused(&select.sql, None, error))?
         } else {
             promised.iter().map(|promised| promised.unwrap_or(Kind::Text)).collect()
         };

@@ -3,8 +3,12 @@
 use arrow_schema::{Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use transship_plugin_api::{Error, Result};
+use transship_sql::Sqlite;
+use transship_sql::names::unquote;
+use transship_sql::parameters::Columns;
+use transship_sql::write::{self, NewColumn, Statement, Target, WriteMode};
 
-use crate::config::{Columns, WriteMode, WriterConfig, quote};
+use crate::config::WriterConfig;
 use crate::connection::Database;
 use crate::table::{Column, Table, TableKind};
 use crate::types::declaration;
@@ -36,17 +40,11 @@ impl Insert {
             return Err(Error::unsupported(problem));
         }
         let columns = columns(config, database, table, schema)?;
-        let (table_name, places) = (table.sql(), places(&columns));
-        let sql = match &config.mode {
-            WriteMode::Insert => format!("INSERT INTO {table_name} {places}"),
-            WriteMode::Replace => format!("INSERT OR REPLACE INTO {table_name} {places}"),
-            // Not OR IGNORE: that leaves out records that break NOT NULL or CHECK as well.
-            WriteMode::InsertOrIgnore => format!("INSERT INTO {table_name} {places} ON CONFLICT DO NOTHING"),
-            WriteMode::Update(keys) => {
-                format!("INSERT INTO {table_name} {places} {}", upsert(database, table, &columns, keys.as_deref())?)
-            }
-        };
-        let skips_duplicates = matches!(config.mode, WriteMode::InsertOrIgnore);
+        let mode = with_keys(&config.mode, database, table, &columns)?;
+        let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+        let target = Target { table: &table.sql(), columns: &names, others: &[], primary_key: &[] };
+        let sql = Statement::new(&Sqlite, &mode, &target)?.with_placeholders(&Sqlite, 1);
+        let skips_duplicates = matches!(config.mode, WriteMode::Ignore);
         Ok(Insert { sql, columns, strict: table.strict, table: table.name().into(), skips_duplicates })
     }
 
@@ -72,7 +70,7 @@ pub(super) fn create_table(config: &WriterConfig, table: &str, schema: Option<&S
         Error::schema(format!("{problem}: create {} first", config.table))
     })?;
     let names: Vec<_> = match &config.columns {
-        Some(Columns::Named(names)) => names.iter().map(|name| crate::config::unquote(name)).collect(),
+        Some(Columns::Named(names)) => names.iter().map(|name| unquote(name)).collect(),
         _ => schema.fields().iter().map(|field| field.name().clone()).collect(),
     };
     if names.len() != schema.fields().len() {
@@ -82,11 +80,10 @@ pub(super) fn create_table(config: &WriterConfig, table: &str, schema: Option<&S
             names.len()
         )));
     }
-    let columns = names.iter().zip(schema.fields()).map(|(name, field)| {
-        let not_null = if field.is_nullable() { "" } else { " NOT NULL" };
-        format!("{} {}{not_null}", quote(name), declaration(field))
-    });
-    Ok(format!("CREATE TABLE IF NOT EXISTS {table} ({})", columns.collect::<Vec<_>>().join(", ")))
+    let columns = names.into_iter().zip(schema.fields());
+    let columns =
+        columns.map(|(name, field)| NewColumn { name, declared: declaration(field), nullable: field.is_nullable() });
+    Ok(write::create_table(&Sqlite, table, &columns.collect::<Vec<_>>()))
 }
 
 /// The table's columns that take those of the records.
@@ -113,13 +110,9 @@ fn columns(config: &WriterConfig, database: &Database, table: &Table, schema: Op
     Ok(columns)
 }
 
-fn places(columns: &[Column]) -> String {
-    let names = columns.iter().map(|column| quote(&column.name)).collect::<Vec<_>>().join(", ");
-    format!("({names}) VALUES ({})", vec!["?"; columns.len()].join(", "))
-}
-
-/// What to do with a row that is there: it gets the record's values, and keeps those of columns that the record has not.
-fn upsert(database: &Database, table: &Table, columns: &[Column], keys: Option<&[String]>) -> Result<String> {
+/// The write mode, with the columns of the key as the table spells them where it has to find rows by one.
+fn with_keys(mode: &WriteMode, database: &Database, table: &Table, columns: &[Column]) -> Result<WriteMode> {
+    let WriteMode::Update(keys) = mode else { return Ok(mode.clone()) };
     let keys = match keys {
         Some(names) => {
             let keys = names.iter().map(|name| table.column(name).ok_or_else(|| table.no_column(database, name)));
@@ -139,10 +132,5 @@ fn upsert(database: &Database, table: &Table, columns: &[Column], keys: Option<&
         let problem = format!("the key column \"{}\" of table {} is not among \"column\"", missing.name, table.name());
         return Err(Error::schema(format!("{problem}: without it no row can be found to update")));
     }
-    let changed: Vec<_> = columns.iter().filter(|column| !keys.contains(column)).collect();
-    // A record that is nothing but key still has to count as written.
-    let changed = if changed.is_empty() { columns.iter().collect() } else { changed };
-    let assignments = changed.iter().map(|column| format!("{0} = excluded.{0}", quote(&column.name)));
-    let keys = keys.iter().map(|column| quote(&column.name)).collect::<Vec<_>>().join(", ");
-    Ok(format!("ON CONFLICT ({keys}) DO UPDATE SET {}", assignments.collect::<Vec<_>>().join(", ")))
+    Ok(WriteMode::Update(Some(keys.into_iter().map(|column| column.name.clone()).collect())))
 }

@@ -1,13 +1,16 @@
 //! A value of a record as SQLite stores it in a column, so that it is the same value there, or not at all.
 
-use arrow_schema::{DataType, Field};
+mod dates;
+
+use arrow_schema::DataType;
 use rusqlite::types::ValueRef;
 use transship_plugin_api::ColumnFormats;
-use transship_plugin_api::dates::Zone;
 use transship_plugin_api::row::Value;
 
 use crate::number::{self, NotStorable, Number};
 use crate::types::{Kind, Target};
+use dates::DateText;
+pub(super) use dates::Dates;
 
 /// A column of the table, as far as it matters for what can be stored in it.
 #[derive(Debug, Clone)]
@@ -21,34 +24,8 @@ pub(super) struct Place {
     pub(super) empty_as_null: bool,
     /// How the job has dates and times written here; `None`: as SQLite's own functions do.
     pub(super) dates: Option<Dates>,
-}
-
-/// How dates and times are written into a column.
-#[derive(Debug, Clone)]
-pub(super) struct Dates {
-    formats: ColumnFormats,
-    zone: Zone,
-}
-
-impl Dates {
-    /// What the job says of a column like this. Its formats are for text columns: all others have the form that SQLite
-    /// knows. Instants in a column that is declared to have no zone are what clocks in the job's zone show.
-    pub(super) fn of(formats: &ColumnFormats, field: &Field, declared: &str, target: Target) -> Option<Dates> {
-        let column_zone = match field.data_type() {
-            DataType::Timestamp(_, zone) => zone.as_deref(),
-            _ => None,
-        };
-        let has_no_zone = Kind::declared(declared) == Some(Kind::Timestamp);
-        let formats = match target {
-            Target::Text if formats.says_how_dates_are_written() => formats.clone(),
-            _ if has_no_zone && column_zone.is_some() && formats.zone().is_some() => {
-                formats.clone().without_date_formats()
-            }
-            _ => return None,
-        };
-        let zone = formats.zone_of(column_zone.unwrap_or("UTC"));
-        Some(Dates { formats, zone })
-    }
+    /// The forms of dates that texts may have.
+    pub(super) formats: ColumnFormats,
 }
 
 const NO_NAN: &str = "SQLite has no NaN and would store NULL";
@@ -62,9 +39,15 @@ pub(super) fn stored<'a>(place: &Place, value: Value<'a>, scratch: &'a mut Strin
     match (value, place.target) {
         (Value::Null, _) => Ok(ValueRef::Null),
         (Value::Text(text), Target::Text) => Ok(ValueRef::Text(text.as_bytes())),
-        (Value::Int(number), Target::Number | Target::Any | Target::Loose) => Ok(ValueRef::Integer(number)),
+        (Value::Int(number), Target::Number | Target::Any | Target::Date(_) | Target::Loose) => {
+            Ok(ValueRef::Integer(number))
+        }
         (Value::Bytes(bytes), Target::Text | Target::Any | Target::Loose) => Ok(ValueRef::Blob(bytes)),
+        (Value::Text(text), Target::Date(kind)) if !place.numbers => place.date(text, kind, scratch),
         (Value::Text(text), _) => place.text(text),
+        (value, Target::Date(_)) if !is_date_or_number(value) => {
+            Err(place.misfit(&format!("{} is no date", name(value))))
+        }
         (Value::Bool(truth), Target::Text) => Ok(ValueRef::Text(if truth { b"true" } else { b"false" })),
         (Value::Bool(truth), _) => Ok(ValueRef::Integer(truth as i64)),
         (Value::Int(number), Target::Boolean) if !(0..=1).contains(&number) => {
@@ -127,6 +110,7 @@ impl Place {
                 _ => Err(self.misfit("the text is neither true nor false, nor 0 or 1")),
             },
             Target::Number | Target::Real => self.number(text),
+            Target::Date(_) => self.number(text),
             Target::Loose if self.numbers => self.number(text),
             Target::Loose if number::is_word(text) => kept,
             Target::Loose => match number::parse(text).map(value_of) {
@@ -139,6 +123,14 @@ impl Place {
                 Err(NotStorable::OutOfRange) => Err(self.misfit("SQLite would make infinity or zero of it")),
                 Ok(_) | Err(NotStorable::NoNumber | NotStorable::Nan) => kept,
             },
+        }
+    }
+
+    /// A text for a column of dates.
+    fn date<'a>(&self, text: &'a str, kind: Kind, scratch: &'a mut String) -> Result<ValueRef<'a>, Cause> {
+        match dates::read(text, kind, &self.formats).map_err(|why| self.misfit(&why))? {
+            DateText::Kept => Ok(ValueRef::Text(text.as_bytes())),
+            DateText::Rewritten(date) => stored(self, date, scratch),
         }
     }
 
@@ -222,12 +214,22 @@ fn is_date_and_time(value: Value<'_>) -> bool {
     }
 }
 
+/// Whether a value, not a text, may be in a column of dates. Numbers may: seconds since 1970, and days of SQLite's calendar.
+fn is_date_or_number(value: Value<'_>) -> bool {
+    match value {
+        Value::Bool(_) | Value::Bytes(_) | Value::Interval { .. } => false,
+        Value::Other(cell) => cell.array.data_type().is_temporal(),
+        _ => true,
+    }
+}
+
 fn has_four_digit_year(text: &str) -> bool {
     text.as_bytes().get(4) == Some(&b'-') && !text.starts_with('-')
 }
 
 fn name(value: Value<'_>) -> &'static str {
     match value {
+        Value::Bool(_) => "a boolean",
         Value::Bytes(_) => "a blob",
         Value::Date(_) => "a date",
         Value::Time(_) => "a time",

@@ -157,8 +157,7 @@ impl WriterTask for SqliteWriterTask {
         let records = batch.into_records()?;
         let connection = self.begin()?;
         let statement = connection.prepare_cached(&self.insert.sql);
-        let mut statement =
-            statement.map_err(|error| self.database.failed(format_args!("\"{}\"", self.insert.sql), error))?;
+        let mut statement = statement.map_err(|error| self.database.refused(&self.insert.sql, None, error))?;
         let (mut written, mut duplicates, mut scratch) = (0, 0, String::new());
         for (row, values) in Rows::new(&records).iter().enumerate() {
             if row % RECORDS_BETWEEN_LOOKS == 0 && self.database.stop.is_stopped() {

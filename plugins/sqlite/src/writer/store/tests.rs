@@ -1,6 +1,6 @@
 //! Tests of what is stored for a value.
 
-use arrow_schema::TimeUnit;
+use arrow_schema::{Field, TimeUnit};
 use rusqlite::types::Value as Stored;
 use transship_plugin_api::Params;
 
@@ -9,7 +9,21 @@ use crate::connection::words;
 
 fn place(declared: &str) -> Place {
     let target = Target::declared(declared, false);
-    Place { name: "c".into(), declared: declared.into(), target, numbers: false, empty_as_null: true, dates: None }
+    Place {
+        name: "c".into(),
+        declared: declared.into(),
+        target,
+        numbers: false,
+        empty_as_null: true,
+        dates: None,
+        formats: ColumnFormats::default(),
+    }
+}
+
+/// What a job file says in `common.column`.
+fn formats(column: serde_json::Value) -> ColumnFormats {
+    let parameter = serde_json::json!({ "common": { "column": column } });
+    ColumnFormats::read(&Params::new(&parameter, "parameter").unwrap()).unwrap()
 }
 
 fn owned(value: ValueRef<'_>) -> Stored {
@@ -71,7 +85,9 @@ fn what_is_stored_comes_back() {
         Value::Interval { months: 1, days: 2, nanos: 3 },
     ];
     let connection = rusqlite::Connection::open_in_memory().unwrap();
-    for declared in ["INTEGER", "REAL", "NUMERIC", "BOOLEAN", "TEXT", "BLOB", "DATE", "STRING", "DECIMAL TEXT(20,2)"] {
+    for declared in
+        ["INTEGER", "REAL", "NUMERIC", "BOOLEAN", "TEXT", "BLOB", "DATE", "TIME", "STRING", "DECIMAL TEXT(20,2)"]
+    {
         connection.execute_batch(&format!("DROP TABLE IF EXISTS t; CREATE TABLE t (c {declared})")).unwrap();
         for value in values {
             for numbers in [false, matches!(value, Value::Text(text) if number::is_number(text))] {
@@ -103,6 +119,9 @@ fn what_is_stored_comes_back() {
 fn numbers_are_stored_as_numbers_or_refused() {
     assert_eq!(store("INTEGER", Value::Text("12")), integer(12));
     assert_eq!(store("INTEGER", Value::Text(" 12.0 ")), integer(12));
+    assert_eq!(store("YEAR", Value::Text("2024")), integer(2024));
+    assert_eq!(store("BIT", Value::Text("true")), integer(1));
+    assert_eq!(store("BIT(8)", Value::Int(200)), integer(200));
     assert_eq!(store("INTEGER", Value::Text("1.5")), Ok(Stored::Real(1.5)));
     assert_eq!(store("REAL", Value::Int(3)), Ok(Stored::Real(3.0)));
     assert_eq!(number("NUMERIC", "12.50"), Ok(Stored::Real(12.5)));
@@ -120,6 +139,10 @@ fn numbers_are_stored_as_numbers_or_refused() {
         ("NUMERIC", Value::Decimal { value: 9_999_999_999_999_999, scale: 2 }),
         ("BOOLEAN", Value::Int(2)),
         ("BOOLEAN", Value::Text("yes")),
+        ("BIT", Value::Text("nonsense")),
+        ("BIT(1)", Value::Int(2)),
+        ("YEAR", Value::Text("nonsense")),
+        ("YEAR", Value::Date(0)),
     ] {
         let cause = store(declared, value).unwrap_err();
         assert!(cause.starts_with(&format!("column \"c\" {declared} cannot store it: ")), "{cause}");
@@ -151,8 +174,11 @@ fn the_cause_says_what_is_wrong_with_a_number() {
 fn an_empty_text_for_a_number_is_null_unless_the_job_says_otherwise() {
     assert_eq!(store("INTEGER", Value::Text("")), Ok(Stored::Null));
     assert_eq!(store("BOOLEAN", Value::Text("")), Ok(Stored::Null));
+    assert_eq!(store("BIT", Value::Text("")), Ok(Stored::Null));
+    assert_eq!(store("YEAR", Value::Text("")), Ok(Stored::Null));
     assert_eq!(store("TEXT", Value::Text("")), text(""));
-    assert_eq!(store("DATE", Value::Text("")), text(""));
+    assert_eq!(store("STRING", Value::Text("")), text(""));
+    assert!(store("DATE", Value::Text("")).unwrap_err().ends_with("the text is empty, which is no date"));
     let kept = Place { empty_as_null: false, ..place("INTEGER") };
     assert!(stored(&kept, Value::Text(""), &mut String::new()).is_err());
 }
@@ -160,7 +186,6 @@ fn an_empty_text_for_a_number_is_null_unless_the_job_says_otherwise() {
 #[test]
 fn text_that_sqlite_would_turn_into_another_text_is_refused() {
     assert_eq!(store("STRING", Value::Text("42")), text("42"));
-    assert_eq!(store("DATE", Value::Text("2024-02-29")), text("2024-02-29"));
     assert_eq!(store("STRING", Value::Text("NaN")), text("NaN"));
     assert_eq!(store("STRING", Value::Text("infinity")), text("infinity"));
     for changed in ["042", "1e5", "4.20", " 42", "12345678901234567890"] {
@@ -193,10 +218,6 @@ fn dates_and_times_are_written_as_sqlite_writes_them() {
 /// Trap 25.
 #[test]
 fn text_columns_take_dates_in_the_form_that_the_job_writes() {
-    let formats = |column: serde_json::Value| {
-        let parameter = serde_json::json!({ "common": { "column": column } });
-        ColumnFormats::read(&Params::new(&parameter, "parameter").unwrap()).unwrap()
-    };
     let store = |column, declared, value, zone: Option<&str>| {
         let field = Field::new("c", DataType::Timestamp(TimeUnit::Microsecond, zone.map(Into::into)), true);
         let place = place(declared);
@@ -215,6 +236,63 @@ fn text_columns_take_dates_in_the_form_that_the_job_writes() {
     assert_eq!(store(zone(), "TIMESTAMP", Value::Timestamp(0), None), text("1970-01-01 00:00:00"));
     assert_eq!(store(serde_json::json!({}), "TEXT", Value::Instant(0), Some("UTC")), text("1970-01-01 00:00:00Z"));
     assert!(store(zone(), "TIMESTAMP", Value::Instant(i64::MAX), Some("UTC")).unwrap_err().contains("the year"));
+}
+
+/// Trap 63.
+#[test]
+fn a_column_of_dates_takes_dates_and_times_and_numbers_and_nothing_else() {
+    for declared in ["DATE", "DATETIME", "TIMESTAMP(3)", "TIME", "TIMESTAMP WITH TIME ZONE"] {
+        for kept in [
+            "2024-02-29",
+            "2024-2-9",
+            "2024-02-29 10:00",
+            "2024-02-29T10:00:00.123456",
+            "2024-02-29 10:00:00.123456789+02:00",
+            "23:59:59",
+        ] {
+            assert_eq!(store(declared, Value::Text(kept)), text(kept), "{declared}");
+        }
+        for wrong in ["nonsense", "", " ", "2024-02-30", "2024-02-29 25:00:00", "2024-02-29 or so", "1709164800", "now"]
+        {
+            let cause = store(declared, Value::Text(wrong)).unwrap_err();
+            assert!(cause.starts_with(&format!("column \"c\" {declared} cannot store it: the text is ")), "{cause}");
+        }
+        for wrong in [Value::Bool(true), Value::Bytes(b"2024"), Value::Interval { months: 1, days: 0, nanos: 0 }] {
+            assert!(store(declared, wrong).unwrap_err().ends_with(" is no date"), "{declared} {wrong:?}");
+        }
+        // Seconds since 1970, and days as SQLite's own functions count them.
+        assert_eq!(store(declared, Value::Int(1_709_164_800)), integer(1_709_164_800));
+        assert_eq!(store(declared, Value::Float64(2_460_370.5)), Ok(Stored::Real(2_460_370.5)));
+        assert_eq!(number(declared, "1709164800"), integer(1_709_164_800));
+        assert_eq!(store(declared, Value::Duration(36_000_000_000)), text("10:00:00"));
+    }
+    let cause = store("TIME", Value::Text("x")).unwrap_err();
+    let wanted =
+        "the text is no time like 23:59:59; other forms go into \"extraFormats\" of the job file's common.column";
+    assert_eq!(cause, format!("column \"c\" TIME cannot store it: {wanted}"));
+}
+
+/// Trap 63.
+#[test]
+fn dates_in_the_forms_of_the_job_are_stored_in_the_form_that_sqlite_knows() {
+    let store = |declared: &str, written: &str, column: serde_json::Value| {
+        let place = Place { formats: formats(column), ..place(declared) };
+        stored(&place, Value::Text(written), &mut String::new()).map(owned)
+    };
+    let ours = || serde_json::json!({ "dateFormat": "dd/MM/yyyy", "extraFormats": ["dd/MM/yyyy HH:mm", "HH'h'mm"] });
+    assert_eq!(store("DATE", "29/02/2024", ours()), text("2024-02-29"));
+    assert_eq!(store("DATETIME", "29/02/2024", ours()), text("2024-02-29 00:00:00"));
+    assert_eq!(store("DATE", "29/02/2024 10:30", ours()), text("2024-02-29 10:30:00"));
+    assert_eq!(store("TIME", "10h30", ours()), text("10:30:00"));
+    assert_eq!(store("DATETIME", "2024-02-29T10:30", ours()), text("2024-02-29T10:30"));
+    // The same digits are another day to the job, or to SQLite a number.
+    assert_eq!(store("DATE", "2024-03-02", serde_json::json!({ "dateFormat": "yyyy-dd-MM" })), text("2024-02-03"));
+    assert_eq!(store("DATE", "20240229", serde_json::json!({})), text("2024-02-29"));
+    assert!(store("DATE", "20240229", ours()).is_err());
+    let zoned = || serde_json::json!({ "datetimeFormat": "dd.MM.yyyy HH:mm XXX", "timeZone": "GMT+8" });
+    assert_eq!(store("DATETIME", "29.02.2024 10:30 +00:00", zoned()), text("2024-02-29 18:30:00"));
+    assert_eq!(store("TIMESTAMPTZ", "29.02.2024 10:30 +02:00", zoned()), text("2024-02-29 08:30:00Z"));
+    assert!(store("DATE", "30/02/2024", ours()).is_err());
 }
 
 /// Traps 31, 32, 35.

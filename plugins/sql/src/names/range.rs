@@ -1,29 +1,12 @@
-//! Names of tables and columns: quoting, and ranges like `t[0-3]`.
+//! Ranges of tables: `t[0-3]` stands for t0, t1, t2 and t3, as in DataX.
 
 /// More tables than this in one range are a slip of the pen.
 const MOST_TABLES: u64 = 100_000;
 
-/// A name as SQL takes it, whatever is in it.
-pub(crate) fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// The name in `"a ""b"""`, `` `a` ``, `[a]` or plain `a`.
-pub(crate) fn unquote(text: &str) -> String {
-    let text = text.trim();
-    for (open, close) in [('"', '"'), ('`', '`'), ('[', ']')] {
-        let inside = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
-        if let Some(inside) = inside {
-            let close = close.to_string();
-            return inside.replace(&close.repeat(2), &close);
-        }
-    }
-    text.into()
-}
-
-/// Appends the tables that an entry of a list stands for: several behind commas, and of `t[08-10]` t08, t09 and t10.
-pub(super) fn expand(entry: &str, tables: &mut Vec<String>) -> Result<(), String> {
-    for name in entry.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+/// Appends the tables that an entry of a list stands for: several behind commas, and of `t[08-10]` t08, t09 and t10. Commas
+/// inside of quotes separate nothing.
+pub fn expand(entry: &str, tables: &mut Vec<String>) -> Result<(), String> {
+    for name in between_commas(entry).into_iter().map(str::trim).filter(|name| !name.is_empty()) {
         match Range::parse(name) {
             None => tables.push(name.into()),
             Some(range) if range.last - range.first >= MOST_TABLES => {
@@ -33,6 +16,29 @@ pub(super) fn expand(entry: &str, tables: &mut Vec<String>) -> Result<(), String
         }
     }
     Ok(())
+}
+
+/// The pieces between the commas that stand outside of quotes.
+fn between_commas(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut begin, mut open) = (0, None);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' | '`' | '\'' if open.is_none() => open = Some(letter),
+            letter if open == Some(letter) => open = None,
+            ',' if open.is_none() => {
+                pieces.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    // A quote that nothing closes is a part of the name, as DataX takes it.
+    if open.is_some() {
+        return text.split(',').collect();
+    }
+    pieces.push(&text[begin..]);
+    pieces
 }
 
 /// A name with a range of numbers in it.

@@ -39,3 +39,22 @@ fn timestamps_have_no_zone_and_instants_need_one() {
         assert_eq!(instant(text.as_bytes()), None, "{text}");
     }
 }
+
+#[test]
+fn a_date_or_time_may_have_a_zone_and_be_as_fine_as_it_likes() {
+    for text in [
+        "2024-02-29",
+        "2024-02-29T10:00",
+        "2024-02-29 10:00:00.123456789+02:00",
+        "2024-02-29 10:00:00 -0330",
+        "2024-02-29Z",
+        "10:00",
+        "10:00:00.5",
+        "10:00:00+01",
+    ] {
+        assert!(is_date_or_time(text.as_bytes()), "{text}");
+    }
+    for text in ["", "nonsense", "2024-02-30", "2024-02-29 ", "2024-02-29 10", "24:00", "10:00:00.", "10:00 CET"] {
+        assert!(!is_date_or_time(text.as_bytes()), "{text}");
+    }
+}
