@@ -159,10 +159,31 @@ fn a_value_that_fits_no_number_or_date_stops_the_job_before_it_reads() {
     {
         let scratch = scratch(&job(&[("dx_filter", on(column, json!([">", "high"])))]));
         let run = scratch.transship(["run", "job.json"]).run().fails_with(1);
-        let told = format!("dx_filter: parameter.paras[1] must be {must_be}");
+        let told = format!("parameter.paras[1] must be {must_be}");
         run.says([told.as_str(), &format!("not \"high\": the column \"{column}\" holds ")]);
         assert_eq!((run.stdout.as_str(), scratch.dirty_records().len()), ("", 0), "{run}");
     }
+}
+
+#[test]
+fn a_list_of_thousands_of_transformers_runs() {
+    let many = vec![("dx_pad", on("ship", json!(["r", 6, "."]))); 3_000];
+    assert_eq!(
+        printed(&job(&many))[..2],
+        ["1\tGULL..\t2026-03-01 08:00:00\t5.5", "2\tTERN..\t2026-03-02 09:30:00\t12.25"]
+    );
+}
+
+#[test]
+fn texts_may_grow_to_more_than_fits_into_one_batch() {
+    let reader =
+        plugin("streamreader", json!({ "sliceRecordCount": 8192, "column": [{ "value": "7", "type": "string" }] }));
+    let job = Job::new(reader, plugin("streamwriter", json!({ "print": false })))
+        .channels(1)
+        .transformer(plugin("dx_pad", json!({ "columnIndex": 0, "paras": ["l", "300000", "0"] })));
+    let summary = Scratch::new().run(&job).succeeds().summary();
+    assert_eq!(number(&summary, "/counts/written"), 8192);
+    assert!(number(&summary, "/counts/written_bytes") >= 8192 * 300_000, "{summary}");
 }
 
 /// Trap 38.

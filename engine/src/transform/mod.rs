@@ -157,25 +157,6 @@ impl Chain {
         self.waiting.extend(batches.into_iter().rev().map(|batch| (index, batch)));
     }
 
-    /// Sends a batch through; what comes out at the end is appended to `out`, all of it.
-    pub fn push(&mut self, batch: Batch, out: &mut Vec<Batch>) -> Result<()> {
-        self.put(batch);
-        self.drain(out)
-    }
-
-    /// Has every transformer give what it holds back; what comes out at the end is appended to `out`, all of it.
-    pub fn flush(&mut self, out: &mut Vec<Batch>) -> Result<()> {
-        self.put_flush();
-        self.drain(out)
-    }
-
-    fn drain(&mut self, out: &mut Vec<Batch>) -> Result<()> {
-        while let Some(batch) = self.next_batch()? {
-            out.push(batch);
-        }
-        Ok(())
-    }
-
     /// What became of the records so far. Exact once the chain was flushed.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();

@@ -113,9 +113,9 @@ fn thousands_of_stages_need_no_more_stack_than_one() {
     let through = || {
         let stages: Vec<_> = (0..5_000).map(|_| ("dx_replace", json!(["0", "1", "y"]))).collect();
         let mut chain = built_in(&stages);
-        let mut out = Vec::new();
-        chain.push(texts(&["xa", "xb"]), &mut out).unwrap();
-        chain.flush(&mut out).unwrap();
+        chain.put(texts(&["xa", "xb"]));
+        chain.put_flush();
+        let (mut out, _) = drained(&mut chain);
         assert_eq!(out.iter_mut().flat_map(values).collect::<Vec<_>>(), ["ya", "yb"]);
         assert_eq!(places(&out), [0, 1]);
         assert_eq!(chain.tally(), Tally::default());
@@ -141,14 +141,14 @@ fn a_batch_goes_all_the_way_before_the_next_begins() {
 fn what_is_held_back_goes_through_the_stages_behind_in_order() {
     let hold = || Box::new(Odd::Hold(Vec::new())) as Box<dyn Step>;
     let mut chain = chain([hold(), Box::new(Odd::Twice), hold()]);
-    let mut out = Vec::new();
-    chain.push(texts(&["a"]), &mut out).unwrap();
-    chain.push(texts(&["b"]), &mut out).unwrap();
-    assert!(out.is_empty());
-    for _ in 0..2 {
-        chain.flush(&mut out).unwrap();
-        assert_eq!(out.iter_mut().flat_map(values).collect::<Vec<_>>(), ["a", "a", "b", "b"], "nothing comes twice");
-    }
+    chain.put(texts(&["a"]));
+    chain.put(texts(&["b"]));
+    assert!(drained(&mut chain).0.is_empty());
+    chain.put_flush();
+    let (mut out, _) = drained(&mut chain);
+    assert_eq!(out.iter_mut().flat_map(values).collect::<Vec<_>>(), ["a", "a", "b", "b"]);
+    chain.put_flush();
+    assert!(drained(&mut chain).0.is_empty(), "nothing comes twice");
 }
 
 #[test]
