@@ -12,8 +12,7 @@ fn is_refused(transformer: Value, message: &str) {
     let run = scratch.transship(["run", "job.json"]).run().fails_with(2);
     let [error] = errors(&run)[..] else { panic!("not one error: {run}") };
     assert!(
-        error.starts_with("job.json:")
-            && error.contains(&format!(": job.content[0].transformer[0]{message}")),
+        error.starts_with("job.json:") && error.contains(&format!(": job.content[0].transformer[0]{message}")),
         "{run}"
     );
     let touching = ["reader prepare", "reader splits", "reader open", "writer prepare", "writer open"];
