@@ -1,0 +1,304 @@
+//! `mysqlreader`: finds the servers, has them describe what is read, and cuts tables into splits.
+
+mod cells;
+mod shape;
+mod split;
+mod task;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow_schema::SchemaRef;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
+use transship_sql::MySql;
+use transship_sql::parameters::{Columns, Source, What};
+use transship_sql::retry::{Schedule, with_retries};
+use transship_sql::select;
+use transship_sql::split::Range;
+
+use crate::config::ReaderConfig;
+use crate::session::{Column, Server, Session, Stop, code};
+use crate::table;
+use shape::Shape;
+use task::{MySqlReaderTask, Reading};
+
+/// Makes a reader from its parameters.
+pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
+    let config = ReaderConfig::from_json(parameter)?;
+    let to_split = (0..config.sources.len()).collect();
+    let open = config.servers.iter().map(|_| None).collect();
+    let stop = Stop::new(host);
+    Ok(Box::new(MySqlReader { config, stop, open, state: None, to_split, ready: VecDeque::new() }))
+}
+
+struct MySqlReader {
+    config: ReaderConfig,
+    stop: Stop,
+    /// One for each connection of the job, opened when it is first needed.
+    open: Vec<Option<Open>>,
+    state: Option<(State, SchemaRef)>,
+    /// Indices of the sources that are not split yet.
+    to_split: VecDeque<usize>,
+    /// Splits that have not been asked for yet.
+    ready: VecDeque<Split>,
+}
+
+/// A connection that questions are asked on.
+struct Open {
+    session: Session,
+    /// Which of the connection's servers it is.
+    server: usize,
+    /// How far the session's clock is ahead of UTC.
+    offset_seconds: i64,
+}
+
+/// What other processes of the run need not find out again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct State {
+    /// For each connection, which of its servers is read, and the zone of its sessions.
+    connections: Vec<Place>,
+    /// The different descriptions of the sources' columns, the first one's first.
+    columns: Vec<Vec<Column>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Place {
+    server: usize,
+    offset_seconds: i64,
+}
+
+/// What a split is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Piece {
+    /// The index of its table or query in the job.
+    source: usize,
+    range: Range,
+}
+
+impl Reader for MySqlReader {
+    fn prepare(&mut self) -> Result<Value> {
+        let mut columns: Vec<Vec<Column>> = Vec::new();
+        let mut shared: Option<Shape> = None;
+        for source in self.config.sources.clone() {
+            let sql = self.statement(&source, None);
+            let open = self.open(source.connection)?;
+            let found = shape::columns_of(&mut open.session, &source, &sql)?;
+            let shape = Shape::new(&found, self.config.booleans);
+            match &mut shared {
+                None => shared = Some(shape),
+                Some(shared) => shared.widen(&shape, &source.name(), &self.config.sources[0].name())?,
+            }
+            // Of a thousand tables that are alike, one description is enough.
+            if !columns.contains(&found) {
+                columns.push(found);
+            }
+        }
+        let connections = self.open.iter().map(|open| {
+            let open = open.as_ref().ok_or_else(|| Error::internal("a database of the job was not opened"))?;
+            Ok(Place { server: open.server, offset_seconds: open.offset_seconds })
+        });
+        let state = State { connections: connections.collect::<Result<_>>()?, columns };
+        self.take_up(state.clone())?;
+        serde_json::to_value(state).map_err(unreadable)
+    }
+
+    fn attach(&mut self, state: &Value) -> Result<()> {
+        self.take_up(State::deserialize(state).map_err(unreadable)?)
+    }
+
+    fn schema(&mut self) -> Result<Option<SchemaRef>> {
+        Ok(self.state.as_ref().map(|(_, schema)| schema.clone()))
+    }
+
+    fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>> {
+        while self.ready.len() < request.max as usize {
+            let Some(source) = self.to_split.pop_front() else { break };
+            let splits = self.split(source, request.channels)?;
+            self.ready.extend(splits);
+        }
+        if self.to_split.is_empty() {
+            // A connection that waits for the end of a long run is only in the way.
+            self.open.iter_mut().for_each(|open| *open = None);
+        }
+        let count = self.ready.len().min(request.max as usize);
+        Ok(self.ready.drain(..count).collect())
+    }
+
+    fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
+        let piece = Piece::deserialize(&split.detail).map_err(unreadable)?;
+        let source = self.config.sources.get(piece.source).ok_or_else(|| unreadable("no such source"))?;
+        let not_prepared = || Error::internal("a split was opened before the reader was prepared");
+        let (state, schema) = self.state.as_ref().ok_or_else(not_prepared)?;
+        let place = state.connections.get(source.connection).ok_or_else(|| unreadable("no such connection"))?;
+        let server = self.config.servers[source.connection].get(place.server);
+        let server = server.ok_or_else(|| unreadable("no such server"))?;
+        Ok(Box::new(MySqlReaderTask::new(Reading {
+            server: server.clone(),
+            stop: Stop::new(host.clone()),
+            sql: self.statement(source, piece.range.condition(&MySql).as_deref()),
+            schema: schema.clone(),
+            offset_seconds: place.offset_seconds,
+            zero_date: self.config.zero_date,
+            label: split.label.clone(),
+            options: options.clone(),
+            host,
+        })))
+    }
+}
+
+impl MySqlReader {
+    fn take_up(&mut self, state: State) -> Result<()> {
+        let mut shapes = state.columns.iter().map(|columns| Shape::new(columns, self.config.booleans));
+        let mut shared = shapes.next().ok_or_else(|| unreadable("it has no columns"))?;
+        for shape in shapes {
+            shared.widen(&shape, "a table", "another")?;
+        }
+        self.state = Some((state, shared.schema()));
+        Ok(())
+    }
+
+    /// The query that reads a source, or those of its rows that meet a condition.
+    fn statement(&self, source: &Source, range: Option<&str>) -> String {
+        match &source.what {
+            What::Query(sql, _) => sql.clone(),
+            What::Table(name) => {
+                let columns = match &self.config.columns {
+                    Columns::All => vec!["*".to_string()],
+                    Columns::Named(columns) => columns.iter().map(|entry| table::quoted_column(entry)).collect(),
+                };
+                select::from_table(&columns, &table::quoted(name), self.config.condition.as_deref(), range)
+            }
+        }
+    }
+
+    /// The session in which questions about a connection are asked.
+    fn open(&mut self, connection: usize) -> Result<&mut Open> {
+        if self.open[connection].is_none() {
+            let place = self.state.as_ref().and_then(|(state, _)| state.connections.get(connection)).cloned();
+            let open = match place {
+                Some(Place { server, offset_seconds }) => {
+                    let chosen = self.config.servers[connection].get(server);
+                    let chosen = chosen.ok_or_else(|| unreadable("no such server"))?;
+                    let (session, _) = open_session(chosen, &self.stop, offset_seconds)?;
+                    Open { session, server, offset_seconds }
+                }
+                None => self.first_that_answers(connection)?,
+            };
+            self.open[connection] = Some(open);
+        }
+        self.open[connection].as_mut().ok_or_else(|| Error::internal("a session was opened and is gone"))
+    }
+
+    /// Of several servers the first that can be reached and passes the job's probes. Where none does they are all tried again.
+    fn first_that_answers(&self, connection: usize) -> Result<Open> {
+        let servers = &self.config.servers[connection];
+        let doing = format!("connecting to {}", servers[0].place);
+        let wait = |pause| self.stop.wait(pause);
+        with_retries(Schedule::CONNECT, 0, &doing, wait, |_| self.try_each(servers))
+    }
+
+    fn try_each(&self, servers: &[Arc<Server>]) -> Result<Open> {
+        let mut problems: Vec<Error> = Vec::new();
+        for (index, server) in servers.iter().enumerate() {
+            let opened = Session::open_once(server, &self.stop).and_then(|session| set_up(session, None));
+            let opened = opened.and_then(|(mut session, offset)| self.probe(&mut session).map(|()| (session, offset)));
+            match opened {
+                Ok((session, offset_seconds)) => return Ok(Open { session, server: index, offset_seconds }),
+                Err(error) if servers.len() == 1 || error.kind() == Kind::Cancelled => return Err(error),
+                Err(error) => problems.push(error),
+            }
+        }
+        let may_pass = problems.iter().any(Error::is_retryable);
+        let problems: Vec<_> = problems.iter().map(Error::to_string).collect();
+        let all = format!("none of the databases can be read: {}", problems.join("; "));
+        Err(Error::connect(all).retryable(may_pass))
+    }
+
+    fn probe(&self, session: &mut Session) -> Result<()> {
+        for probe in &self.config.probes {
+            let rows = session.ask(format_args!("the probe \"{probe}\" of \"preSql\""), probe)?;
+            let answer = rows.first().and_then(|row| row.first()).and_then(Option::as_deref);
+            let is_zero = rows.len() == 1 && answer.and_then(|text| text.trim().parse::<f64>().ok()) == Some(0.0);
+            if !is_zero {
+                let problem = format!("{}: the probe \"{probe}\" of \"preSql\" does not yield 0", session.server.place);
+                return Err(Error::connect(problem).retryable(false));
+            }
+        }
+        Ok(())
+    }
+
+    fn split(&mut self, index: usize, channels: u32) -> Result<Vec<Split>> {
+        let source = self.config.sources[index].clone();
+        let tables = self.config.sources.len();
+        let wanted = split::Wanted {
+            parts: transship_sql::split::parts(channels, tables, self.config.split_factor),
+            by: self.config.split_by.clone(),
+            condition: self.config.condition.clone(),
+        };
+        let place = match self.config.servers.len() {
+            1 => String::new(),
+            _ => format!("{}: ", self.config.servers[source.connection][0].place),
+        };
+        let ranges = match &source.what {
+            What::Query(..) => vec![split::Part::whole()],
+            What::Table(name) => split::cut(&mut self.open(source.connection)?.session, name, &wanted)?,
+        };
+        let called = match &source.what {
+            What::Table(name) => name.clone(),
+            What::Query(..) => source.name(),
+        };
+        let splits = ranges.into_iter().enumerate().map(|(number, part)| {
+            let label = format!("{place}{called}{}", part.range.label(40));
+            let detail = serde_json::to_value(Piece { source: index, range: part.range }).map_err(unreadable)?;
+            let mut split = Split::new(format!("{index}.{number}"), label, detail);
+            split.records = part.records;
+            Ok(split)
+        });
+        splits.collect()
+    }
+}
+
+/// Opens a session to read on, with the clock given.
+fn open_session(server: &Arc<Server>, stop: &Stop, offset_seconds: i64) -> Result<(Session, i64)> {
+    set_up(Session::open(server, stop)?, Some(offset_seconds))
+}
+
+/// Makes a session fit to be read on, with a clock that has the same offset at all times: that which the session's zone has now,
+/// or the one given. So `now()` says in it what it says elsewhere, and each TIMESTAMP means one instant.
+fn set_up(mut session: Session, offset_seconds: Option<i64>) -> Result<(Session, i64)> {
+    // A writer that is slow must not make the server lose its patience.
+    let patience = "SET SESSION net_write_timeout = 31536000, net_read_timeout = 31536000";
+    session.execute("setting the connection up", patience)?;
+    session.run_session_statements()?;
+    let offset = match offset_seconds {
+        Some(offset) => offset,
+        None => offset_of(&mut session)?,
+    };
+    let fixed = fix_offset(&mut session, offset)?;
+    Ok((session, fixed))
+}
+
+/// How far the clock of a session is ahead of UTC now.
+pub(crate) fn offset_of(session: &mut Session) -> Result<i64> {
+    let rows = session.ask("asking for the time zone", "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), NOW())")?;
+    let offset = rows.first().and_then(|row| row.first()).and_then(Option::as_deref).and_then(|text| text.parse().ok());
+    offset.ok_or_else(|| Error::internal("the server does not tell its time zone"))
+}
+
+/// Gives the session a zone with this offset at all times; UTC where the server does not take it.
+pub(crate) fn fix_offset(session: &mut Session, offset_seconds: i64) -> Result<i64> {
+    let sign = if offset_seconds < 0 { '-' } else { '+' };
+    let minutes = offset_seconds.abs() / 60;
+    let set = format!("SET SESSION time_zone = '{sign}{:02}:{:02}'", minutes / 60, minutes % 60);
+    match session.run(&set)? {
+        Ok(_) => Ok(offset_seconds),
+        Err(refused) if refused.code == code::UNKNOWN_TIME_ZONE && offset_seconds != 0 => fix_offset(session, 0),
+        Err(refused) => Err(session.server.refused("setting the time zone", &refused)),
+    }
+}
+
+fn unreadable(error: impl std::fmt::Display) -> Error {
+    Error::internal(format!("a split of the MySQL reader cannot be read: {error}"))
+}

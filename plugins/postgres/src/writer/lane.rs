@@ -1,0 +1,124 @@
+//! A column of a batch on its way into a column of the table. Where nothing has to be converted, values go straight from the
+//! column's buffer into the cells; this is what most records are made of. Not here: all other pairs of types (`binary::cells`).
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+};
+use arrow_array::{Array, BinaryArray, BooleanArray, StringArray};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, TimeUnit};
+use transship_plugin_api::row::Column;
+
+use crate::binary::cells::{self, Refusal};
+use crate::binary::numeric::put_i128;
+use crate::place::{Place, Target};
+
+/// Digits of a second that the server keeps.
+const MICROS: u32 = 6;
+
+/// A column and where its values go.
+pub(super) struct Lane<'a> {
+    place: &'a Place,
+    /// Which values are NULL, where any is.
+    nulls: Option<&'a NullBuffer>,
+    values: Values<'a>,
+    /// The values one by one, for all conversions.
+    column: Column<'a>,
+}
+
+enum Values<'a> {
+    Bool(&'a BooleanArray),
+    Int16(&'a [i16]),
+    Int32(&'a [i32]),
+    Int64(&'a [i64]),
+    Float32(&'a [f32]),
+    Float64(&'a [f64]),
+    /// With its scale; the column takes all digits.
+    Decimal(&'a [i128], i8),
+    /// Texts without a NUL character, as long as they like.
+    Text(&'a StringArray),
+    /// Texts that have to be looked at one by one.
+    LookedAt(&'a StringArray),
+    Bytes(&'a BinaryArray),
+    Date(&'a [i32]),
+    Micros(&'a [i64]),
+    /// What has to be converted, or looked at.
+    Any,
+}
+
+impl<'a> Lane<'a> {
+    pub(super) fn new(array: &'a dyn Array, place: &'a Place) -> Lane<'a> {
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+        Lane { place, nulls, values: Values::of(array, place.target), column: Column::new(array) }
+    }
+
+    /// Appends the cell of a row in binary form.
+    #[inline]
+    pub(super) fn put(&self, row: usize, out: &mut Vec<u8>, scratch: &mut String) -> Result<(), Refusal> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            out.extend_from_slice(&cells::NULL);
+            return Ok(());
+        }
+        match &self.values {
+            Values::Bool(values) => cells::put_fixed(out, [values.value(row) as u8]),
+            Values::Int16(values) => cells::put_fixed(out, values[row].to_be_bytes()),
+            Values::Int32(values) => cells::put_fixed(out, values[row].to_be_bytes()),
+            Values::Int64(values) => cells::put_fixed(out, values[row].to_be_bytes()),
+            Values::Float32(values) => cells::put_fixed(out, values[row].to_be_bytes()),
+            Values::Float64(values) => cells::put_fixed(out, values[row].to_be_bytes()),
+            Values::Decimal(values, scale) => {
+                put_i128(out, values[row], *scale);
+                Ok(())
+            }
+            Values::Text(values) => cells::put_bytes(out, values.value(row).as_bytes()),
+            Values::LookedAt(values) => cells::put_limited_text(self.place, values.value(row), out),
+            Values::Bytes(values) => cells::put_bytes(out, values.value(row)),
+            Values::Date(values) => cells::put_date(self.place, values[row], out),
+            Values::Micros(values) => cells::put_micros(self.place, values[row], out),
+            Values::Any => cells::put(self.place, self.column.get(row), out, scratch),
+        }
+    }
+
+    /// Appends the cell of a row as text.
+    pub(super) fn put_text(&self, row: usize, out: &mut Vec<u8>, scratch: &mut String) -> Result<(), Refusal> {
+        crate::text::put(self.place, self.column.get(row), out, scratch)
+    }
+}
+
+impl<'a> Values<'a> {
+    fn of(array: &'a dyn Array, target: Target) -> Values<'a> {
+        match (array.data_type(), target) {
+            (DataType::Boolean, Target::Bool) => Values::Bool(array.as_boolean()),
+            (DataType::Int16, Target::Int2) => Values::Int16(array.as_primitive::<Int16Type>().values()),
+            (DataType::Int32, Target::Int4) => Values::Int32(array.as_primitive::<Int32Type>().values()),
+            (DataType::Int64, Target::Int8) => Values::Int64(array.as_primitive::<Int64Type>().values()),
+            (DataType::Float32, Target::Float4) => Values::Float32(array.as_primitive::<Float32Type>().values()),
+            (DataType::Float64, Target::Float8) => Values::Float64(array.as_primitive::<Float64Type>().values()),
+            (DataType::Decimal128(precision, scale), Target::Numeric { limit }) => {
+                let (before, behind) = (*precision as i32 - *scale as i32, *scale as i32);
+                match limit.is_none_or(|(most, scale)| before <= most - scale && behind <= scale) {
+                    true => Values::Decimal(array.as_primitive::<Decimal128Type>().values(), *scale),
+                    false => Values::Any,
+                }
+            }
+            (DataType::Utf8, Target::Text { most }) => Values::of_texts(array.as_string(), most),
+            (DataType::Binary, Target::Bytes) => Values::Bytes(array.as_binary()),
+            (DataType::Date32, Target::Date) => Values::Date(array.as_primitive::<Date32Type>().values()),
+            (DataType::Timestamp(TimeUnit::Microsecond, None), Target::Timestamp { digits: MICROS })
+            | (DataType::Timestamp(TimeUnit::Microsecond, Some(_)), Target::Instant { digits: MICROS }) => {
+                Values::Micros(array.as_primitive::<TimestampMicrosecondType>().values())
+            }
+            _ => Values::Any,
+        }
+    }
+
+    /// All texts of a batch are looked at together, which is soon done.
+    fn of_texts(texts: &'a StringArray, most: Option<u32>) -> Values<'a> {
+        let are_short = || texts.offsets().lengths().all(|length| most.is_none_or(|most| length <= most as usize));
+        match memchr::memchr(0, texts.value_data()).is_none() && are_short() {
+            true => Values::Text(texts),
+            false => Values::LookedAt(texts),
+        }
+    }
+}
