@@ -2,8 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use transship_tests::Database;
 use transship_tests::{Job, Scratch, Signal, json, plugin, until};
@@ -53,29 +52,42 @@ fn a_signal_stops_a_writer_that_waits_for_a_lock() {
     run.finish().fails_with(143).does_not_say(["ignores that the work was cancelled"]);
 }
 
-/// A server in the middle that is cut off after so many bytes from the server.
-struct Proxy {
-    address: String,
-    passed: Arc<AtomicU64>,
-}
-
-impl Proxy {
-    /// Cuts all connections once so many bytes have passed, in either direction.
-    fn cutting(to: &str, after: u64) -> Proxy {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let passed = Arc::new(AtomicU64::new(0));
-        let (to, counter) = (to.to_string(), passed.clone());
-        std::thread::spawn(move || {
+/// Does something with the address of a server in the middle, which cuts all connections once so many bytes have passed, in either
+/// direction; and says how many have.
+fn with_a_cut<T>(to: &str, after: u64, work: impl FnOnce(&str) -> T) -> (T, u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (passed, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let done = std::thread::scope(|scope| {
+        let (listener, passed, is_over) = (&listener, &passed, &is_over);
+        scope.spawn(move || {
             for client in listener.incoming().flatten() {
-                let Ok(server) = TcpStream::connect(&to) else { return };
-                for (from, into) in [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)] {
-                    let counter = counter.clone();
-                    std::thread::spawn(move || pass(from, into, &counter, after));
+                if is_over.load(Ordering::Relaxed) {
+                    return;
                 }
+                let server = TcpStream::connect(to).unwrap();
+                let (from, into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                scope.spawn(move || pass(from, into, passed, after));
+                scope.spawn(move || pass(server, client, passed, after));
             }
         });
-        Proxy { address, passed }
+        let _end = End { is_over, address: &address };
+        work(&address)
+    });
+    (done, passed.load(Ordering::Relaxed))
+}
+
+/// Ends the server in the middle, also where a test fails.
+struct End<'a> {
+    is_over: &'a AtomicBool,
+    address: &'a str,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // It waits for somebody to come.
+        let _ = TcpStream::connect(self.address);
     }
 }
 
@@ -96,14 +108,14 @@ fn pass(mut from: TcpStream, mut into: TcpStream, passed: &AtomicU64, most: u64)
 fn a_connection_cut_while_reading_fails_the_job() {
     let database = Database::postgres();
     database.run("CREATE TABLE source AS SELECT g, repeat('x', 100) AS t FROM generate_series(1, 200000) g");
-    let proxy = Proxy::cutting(database.address(), 5_000_000);
-    let connection = json!([{ "jdbcUrl": [database.url_at(&proxy.address)], "table": ["source"] }]);
-    let out = json!({ "path": ".", "fileName": "out", "writeMode": "truncate" });
-    let job =
-        Job::new(reader(&database, json!({ "connection": connection, "column": ["*"] })), plugin("txtfilewriter", out));
     let scratch = Scratch::new();
-    scratch.run(&job).fails_with(1).says(["the connection is lost"]);
-    assert!(proxy.passed.load(Ordering::Relaxed) > 5_000_000);
+    let (_, passed) = with_a_cut(database.address(), 5_000_000, |address| {
+        let connection = json!([{ "jdbcUrl": [database.url_at(address)], "table": ["source"] }]);
+        let reader = reader(&database, json!({ "connection": connection, "column": ["*"] }));
+        let out = json!({ "path": ".", "fileName": "out", "writeMode": "truncate" });
+        scratch.run(&Job::new(reader, plugin("txtfilewriter", out))).fails_with(1).says(["the connection is lost"]);
+    });
+    assert!(passed > 5_000_000);
     assert_eq!(scratch.files(), ["job.json"]);
 }
 
@@ -111,15 +123,14 @@ fn a_connection_cut_while_reading_fails_the_job() {
 fn a_connection_cut_while_writing_leaves_nothing() {
     let database = Database::postgres();
     database.run("CREATE TABLE target (a int, t text)");
-    let proxy = Proxy::cutting(database.address(), 5_000_000);
-    let connection = json!([{ "jdbcUrl": database.url_at(&proxy.address), "table": ["target"] }]);
-    let columns =
-        json!([{ "type": "long", "value": "1" }, { "type": "string", "value": "some text that is rather long" }]);
-    let job = Job::new(
-        plugin("streamreader", json!({ "sliceRecordCount": 1_000_000, "column": columns })),
-        writer(&database, json!({ "connection": connection, "column": ["*"] })),
-    );
-    Scratch::new().run(&job).fails_with(1).says(["the connection is lost"]);
+    with_a_cut(database.address(), 5_000_000, |address| {
+        let connection = json!([{ "jdbcUrl": database.url_at(address), "table": ["target"] }]);
+        let columns =
+            json!([{ "type": "long", "value": "1" }, { "type": "string", "value": "some text that is rather long" }]);
+        let reader = plugin("streamreader", json!({ "sliceRecordCount": 1_000_000, "column": columns }));
+        let writer = writer(&database, json!({ "connection": connection, "column": ["*"] }));
+        Scratch::new().run(&Job::new(reader, writer)).fails_with(1).says(["the connection is lost"]);
+    });
     assert_eq!(database.value("SELECT count(*) FROM target"), "0");
 }
 
