@@ -5,6 +5,7 @@ pub mod command;
 pub mod faulty;
 pub mod golden;
 pub mod job;
+pub mod middle;
 pub mod plugins;
 pub mod program;
 pub mod records;

@@ -1,9 +1,6 @@
 //! Failure: whatever breaks, the job ends soon, says so, and leaves nothing half done.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-
+use transship_tests::middle::with_cuts;
 use transship_tests::{Database, Finished, Job, Scratch, Signal, json, plugin, until};
 
 use super::{lines, printer, reader, run_job, writer};
@@ -44,67 +41,13 @@ fn a_signal_stops_a_writer_that_waits_for_a_lock() {
     run.finish().fails_with(143).does_not_say(["ignores that the work was cancelled"]);
 }
 
-/// Does something with the address of a server in the middle, whose first connections are cut off after so many bytes in either
-/// direction.
-fn with_cuts<T>(database: &Database, cut_after: usize, cuts: usize, work: impl FnOnce(&str) -> T) -> T {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (listener, is_over) = (&listener, &is_over);
-        scope.spawn(move || {
-            for (number, client) in listener.incoming().flatten().enumerate() {
-                if is_over.load(Ordering::Relaxed) {
-                    return;
-                }
-                let server = TcpStream::connect(database.address()).unwrap();
-                let limit = if number < cuts { cut_after } else { usize::MAX };
-                let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                scope.spawn(move || pass(from, to, limit));
-                scope.spawn(move || pass(server, client, limit));
-            }
-        });
-        let _end = End { is_over, address: &address };
-        work(&address)
-    })
-}
-
-/// Ends the server in the middle, also where a test fails.
-struct End<'a> {
-    is_over: &'a AtomicBool,
-    address: &'a str,
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        // It waits for somebody to come.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-/// Passes bytes on until there have been so many, then cuts both off.
-fn pass(mut from: TcpStream, mut to: TcpStream, limit: usize) {
-    let mut buffer = [0; 16 << 10];
-    let mut total = 0;
-    while let Ok(read @ 1..) = from.read(&mut buffer) {
-        total += read;
-        if total > limit || to.write_all(&buffer[..read]).is_err() {
-            break;
-        }
-    }
-    // Whoever is already gone is gone.
-    let _ = from.shutdown(Shutdown::Both);
-    let _ = to.shutdown(Shutdown::Both);
-}
-
 #[test]
 fn a_connection_that_breaks_while_reading_fails_the_job_and_says_so() {
     let database = Database::mysql();
     database
         .run("CREATE TABLE s (id int, v varchar(100)); INSERT INTO s SELECT seq, REPEAT('x', 90) FROM seq_1_to_100000");
     let scratch = Scratch::new();
-    let run = with_cuts(&database, 1 << 20, usize::MAX, |address| {
+    let run = with_cuts(database.address(), 1 << 20, usize::MAX, |address| {
         let connection = json!([{ "jdbcUrl": [database.url_at(address)], "table": ["s"] }]);
         let job = Job::new(
             reader(&database, json!({ "connection": connection, "column": ["*"] })),
@@ -121,7 +64,7 @@ fn written_with_cuts(database: &Database, cuts: usize, mode: &str) -> Finished {
     let scratch = Scratch::new();
     let content: String = (0..50_000).map(|id| format!("{id},{}\n", "x".repeat(90))).collect();
     scratch.write("in.csv", content);
-    with_cuts(database, 1 << 20, cuts, |address| {
+    with_cuts(database.address(), 1 << 20, cuts, |address| {
         let connection = json!([{ "jdbcUrl": database.url_at(address), "table": ["target"] }]);
         let parameter = json!({ "connection": connection, "column": ["*"], "writeMode": mode });
         run_job(&scratch, &Job::new(lines("in.csv"), writer(database, parameter)))

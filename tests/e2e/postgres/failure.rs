@@ -1,10 +1,7 @@
 //! Failure: whatever breaks, the job ends soon, says so, and leaves nothing half done.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use transship_tests::Database;
+use transship_tests::middle::with_cuts;
 use transship_tests::{Job, Scratch, Signal, json, plugin, until};
 
 use super::{reader, writer};
@@ -52,70 +49,17 @@ fn a_signal_stops_a_writer_that_waits_for_a_lock() {
     run.finish().fails_with(143).does_not_say(["ignores that the work was cancelled"]);
 }
 
-/// Does something with the address of a server in the middle, which cuts all connections once so many bytes have passed, in either
-/// direction; and says how many have.
-fn with_a_cut<T>(to: &str, after: u64, work: impl FnOnce(&str) -> T) -> (T, u64) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let (passed, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
-    let done = std::thread::scope(|scope| {
-        let (listener, passed, is_over) = (&listener, &passed, &is_over);
-        scope.spawn(move || {
-            for client in listener.incoming().flatten() {
-                if is_over.load(Ordering::Relaxed) {
-                    return;
-                }
-                let server = TcpStream::connect(to).unwrap();
-                let (from, into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                scope.spawn(move || pass(from, into, passed, after));
-                scope.spawn(move || pass(server, client, passed, after));
-            }
-        });
-        let _end = End { is_over, address: &address };
-        work(&address)
-    });
-    (done, passed.load(Ordering::Relaxed))
-}
-
-/// Ends the server in the middle, also where a test fails.
-struct End<'a> {
-    is_over: &'a AtomicBool,
-    address: &'a str,
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        // It waits for somebody to come.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn pass(mut from: TcpStream, mut into: TcpStream, passed: &AtomicU64, most: u64) {
-    let mut buffer = vec![0; 64 << 10];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        if passed.fetch_add(length as u64, Ordering::Relaxed) + length as u64 > most
-            || into.write_all(&buffer[..length]).is_err()
-        {
-            break;
-        }
-    }
-    let _ = from.shutdown(Shutdown::Both);
-    let _ = into.shutdown(Shutdown::Both);
-}
-
 #[test]
 fn a_connection_cut_while_reading_fails_the_job() {
     let database = Database::postgres();
     database.run("CREATE TABLE source AS SELECT g, repeat('x', 100) AS t FROM generate_series(1, 200000) g");
     let scratch = Scratch::new();
-    let (_, passed) = with_a_cut(database.address(), 5_000_000, |address| {
+    with_cuts(database.address(), 5_000_000, usize::MAX, |address| {
         let connection = json!([{ "jdbcUrl": [database.url_at(address)], "table": ["source"] }]);
         let reader = reader(&database, json!({ "connection": connection, "column": ["*"] }));
         let out = json!({ "path": ".", "fileName": "out", "writeMode": "truncate" });
         scratch.run(&Job::new(reader, plugin("txtfilewriter", out))).fails_with(1).says(["the connection is lost"]);
     });
-    assert!(passed > 5_000_000);
     assert_eq!(scratch.files(), ["job.json"]);
 }
 
@@ -123,7 +67,7 @@ fn a_connection_cut_while_reading_fails_the_job() {
 fn a_connection_cut_while_writing_leaves_nothing() {
     let database = Database::postgres();
     database.run("CREATE TABLE target (a int, t text)");
-    with_a_cut(database.address(), 5_000_000, |address| {
+    with_cuts(database.address(), 5_000_000, usize::MAX, |address| {
         let connection = json!([{ "jdbcUrl": database.url_at(address), "table": ["target"] }]);
         let columns =
             json!([{ "type": "long", "value": "1" }, { "type": "string", "value": "some text that is rather long" }]);
