@@ -91,18 +91,15 @@ impl Loader {
     /// [`Error::Plugin`]: there is none (with the places looked at and names that are near), there are several, or it is not
     /// of this version.
     pub fn load(&self, component: &Component, role: Role) -> Result<LoadedPlugin> {
-        let found = match &component.library {
-            Some(library) => self.in_library(library, component, role),
-            None => self.by_name(component, role),
-        };
-        let place = match component.library {
-            Some(_) => format!("{}.path", component.place),
-            None => component.place.clone(),
-        };
-        found.map_err(|error| match error {
-            Error::Plugin(message) => Error::Plugin(format!("{place}: {message}")),
-            other => other,
-        })
+        match &component.library {
+            Some(library) => {
+                self.in_library(library, component, role).map_err(at(&format!("{}.path", component.place)))
+            }
+            None => match self.by_name(component, role).map_err(at(&component.place))? {
+                Some(plugin) => Ok(plugin),
+                None => Err(self.no_driver(component, role)),
+            },
+        }
     }
 
     /// Every plugin in the search path; what cannot be loaded is told beside them.
@@ -132,7 +129,8 @@ impl Loader {
         )))
     }
 
-    fn by_name(&self, component: &Component, role: Role) -> Result<LoadedPlugin> {
+    /// `None` if several share the name, and none of them speaks of the URL in the parameter.
+    fn by_name(&self, component: &Component, role: Role) -> Result<Option<LoadedPlugin>> {
         let name = component.name.as_str();
         // The library that is named like the component, if there is one: nothing else needs to be opened.
         let file = file_name(library_name(name));
@@ -141,7 +139,7 @@ impl Loader {
             if path.is_file() {
                 let plugin = self.open(&path, place.trusted)?;
                 if has(plugin.description(), role, name) {
-                    return Ok(plugin);
+                    return Ok(Some(plugin));
                 }
             }
         }
@@ -154,16 +152,9 @@ impl Loader {
             .filter(|plugin| speaks_of(&component.parameter, &plugin.description().urls))
             .collect();
         match (claimants.as_slice(), by_url.as_slice()) {
-            ([plugin], _) | (_, [plugin]) => Ok((*plugin).clone()),
+            ([plugin], _) | (_, [plugin]) => Ok(Some((*plugin).clone())),
             ([], _) => Err(Error::Plugin(self.not_found(name, role, &plugins, &problems))),
-            (several, []) if several.iter().all(|plugin| !plugin.description().urls.is_empty()) => {
-                let urls: Vec<&str> =
-                    several.iter().flat_map(|plugin| &plugin.description().urls).map(String::as_str).collect();
-                Err(Error::Plugin(format!(
-                    "there is no driver for its URL: \"{name}\" takes URLs that begin with {}",
-                    one_of(urls)
-                )))
-            }
+            (several, []) if several.iter().all(|plugin| !plugin.description().urls.is_empty()) => Ok(None),
             (several, _) => {
                 let paths: Vec<String> = several.iter().map(|plugin| plugin.path().display().to_string()).collect();
                 Err(Error::Plugin(format!(
@@ -173,6 +164,19 @@ impl Loader {
                 )))
             }
         }
+    }
+
+    /// The error that no library with this name takes the URL in the parameter.
+    fn no_driver(&self, component: &Component, role: Role) -> Error {
+        let (plugins, _) = self.all();
+        let claimants = plugins.iter().filter(|plugin| has(plugin.description(), role, &component.name));
+        let urls: Vec<&str> = claimants.flat_map(|plugin| &plugin.description().urls).map(String::as_str).collect();
+        let known = format!("\"{}\" takes URLs that begin with {}", component.name, one_of(urls));
+        let place = format!("{}.parameter", component.place);
+        Error::Plugin(match url_in(&component.parameter, &place) {
+            Some((place, words)) => format!("{place}: there is no driver for {words}: {known}"),
+            None => format!("{place} has no URL: {known}"),
+        })
     }
 
     fn open(&self, path: &Path, trusted: bool) -> Result<LoadedPlugin> {
@@ -237,6 +241,33 @@ fn speaks_of(parameter: &Value, urls: &[String]) -> bool {
         Value::Array(items) => items.iter().any(|item| speaks_of(item, urls)),
         Value::Object(object) => object.values().any(|value| speaks_of(value, urls)),
         _ => false,
+    }
+}
+
+/// Puts the place in the job file before what is wrong with a plugin.
+fn at(place: &str) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::Plugin(message) => Error::Plugin(format!("{place}: {message}")),
+        other => other,
+    }
+}
+
+/// The first parameter that is called a URL: its place in the job file, and the words that the URL begins with.
+fn url_in(parameter: &Value, place: &str) -> Option<(String, String)> {
+    match parameter {
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| url_in(item, &format!("{place}[{index}]")))
+        }
+        Value::Object(object) => object.iter().find_map(|(key, value)| url_in(value, &format!("{place}.{key}"))),
+        Value::String(url) => {
+            let key = place.rsplit('.').next().unwrap_or(place).to_lowercase();
+            // No more than its first two words: a password may stand in it.
+            let words = url.trim().split(':').take(2);
+            let words: Vec<&str> = words.take_while(|word| word.chars().all(char::is_alphanumeric)).collect();
+            let is_url = key.trim_end_matches(|letter: char| !letter.is_alphabetic()).ends_with("url");
+            (is_url && !words.is_empty() && url.contains(':')).then(|| (place.into(), words.join(":")))
+        }
+        _ => None,
     }
 }
 

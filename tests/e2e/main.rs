@@ -20,6 +20,7 @@ mod mysql;
 mod perf;
 mod postgres;
 mod processes;
+mod relational;
 mod retry;
 mod schema;
 mod secrets;

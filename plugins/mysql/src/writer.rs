@@ -11,6 +11,7 @@ mod task;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
+use serde::Deserialize;
 use serde_json::Value;
 use transship_plugin_api::{
     CommitClass, Error, HostRef, Report, Result, Run, TaskInfo, Writer, WriterInfo, WriterTask,
@@ -49,7 +50,8 @@ impl Writer for MySqlWriter {
         let WriterConfig { table, mode, pre_sql, post_sql, .. } = &*self.config;
         let mut lines = Vec::new();
         if self.config.create_table {
-            lines.push(format!("create table {table} with the reader's columns, if it is not there"));
+            let types = target::types_of_new_columns();
+            lines.push(format!("create table {table} with the reader's columns, if it is not there: {types}"));
         }
         lines.extend(pre_sql.iter().map(|statement| format!("preSql: {statement}")));
         let how = match mode {
@@ -77,17 +79,20 @@ impl Writer for MySqlWriter {
         self.run_all(&mut session, "preSql", &self.config.pre_sql)?;
         // It may have dropped the table, for it to be made anew.
         self.create_table(&mut session, schema.as_ref())?;
-        let plan = self.find_plan(&mut session)?;
+        let records: Option<Vec<String>> =
+            schema.as_ref().map(|schema| schema.fields().iter().map(|field| field.name().clone()).collect());
+        let plan = self.find_plan(&mut session, records.as_deref())?;
         if let Some(schema) = &schema {
             plan.check(schema, &self.config.table)?;
         }
         self.plan = Some(Arc::new(plan));
-        Ok(Value::Null)
+        serde_json::to_value(records).map_err(unreadable)
     }
 
-    fn attach(&mut self, _: &Value) -> Result<()> {
+    fn attach(&mut self, state: &Value) -> Result<()> {
+        let records = Option::<Vec<String>>::deserialize(state).map_err(unreadable)?;
         let mut session = Session::open(&self.config.server, &self.stop)?;
-        self.plan = Some(Arc::new(self.find_plan(&mut session)?));
+        self.plan = Some(Arc::new(self.find_plan(&mut session, records.as_deref())?));
         Ok(())
     }
 
@@ -133,7 +138,7 @@ impl MySqlWriter {
         Ok(())
     }
 
-    fn find_plan(&self, session: &mut Session) -> Result<Plan> {
+    fn find_plan(&self, session: &mut Session, records: Option<&[String]>) -> Result<Plan> {
         let table = &self.config.table;
         let Some(found) = table::find(session, table)? else {
             let place = &session.server.place;
@@ -148,13 +153,17 @@ impl MySqlWriter {
                  written stays there"
             );
         }
-        let mut plan = Plan::new(&self.config, &found)?;
+        let mut plan = Plan::new(&self.config, &found, records)?;
         if plan.load.is_some() && !takes_files(session)? {
             log::info!("{}: local_infile is off, so rows are written by INSERT", session.server.place);
             plan.load = None;
         }
         Ok(plan)
     }
+}
+
+fn unreadable(error: impl std::fmt::Display) -> Error {
+    Error::internal(format!("the state of the MySQL writer cannot be read: {error}"))
 }
 
 /// Whether the server takes files from clients.

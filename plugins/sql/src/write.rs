@@ -2,11 +2,13 @@
 
 mod bad_rows;
 mod create;
+mod mapping;
 mod mode;
 mod statement;
 
 pub use bad_rows::{BadRow, RowsError, store};
 pub use create::{NewColumn, create_table};
+pub use mapping::Mapping;
 pub use mode::WriteMode;
 pub use statement::{Statement, Target};
 

@@ -94,8 +94,8 @@ fn case_32_files_that_are_there_already_are_left_alone() {
 #[test]
 fn case_32_a_database_without_a_driver_is_named() {
     let case = case("32-sqlite-through-rdbms").with("jdbc:sqlite:", "jdbc:xyz:");
-    let run = case.run().fails_with(2);
-    assert!(run.error().starts_with(&case.at(14, 50)), "{run}");
-    run.says(["no driver for jdbc:xyz"]);
+    let run = case.run().fails_with(3);
+    assert!(run.error().starts_with(&case.at(14, 62)), "{run}");
+    run.says(["there is no driver for jdbc:xyz: \"rdbmsreader\" takes URLs that begin with", "\"jdbc:sqlite:\""]);
     assert!(sorted(&run).is_empty());
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use transship_plugin_api::params::describe;
 use transship_plugin_api::{ColumnFormats, DatePattern, Parameter, Params, Result};
 
+use crate::bytes::ByteForm;
 use crate::compression::Compression;
 use crate::dialect::Escape;
 use crate::encoding::Encoding;
@@ -38,7 +39,12 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
         "none",
         "the first line of each file; true: the names of the columns",
     ),
-    Parameter::optional("byteEncoding", r#""base64""#, "as UTF-8 text", "how bytes are written that may be no text"),
+    Parameter::optional(
+        "byteEncoding",
+        r#""base64", "hex" or "postgres""#,
+        "as UTF-8 text",
+        "how bytes are written that may be no text; postgres: hexadecimal with \\x before it",
+    ),
     Parameter::optional(
         "csvWriterConfig",
         "object or string",
@@ -136,7 +142,7 @@ pub(crate) struct Sql {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TextRules {
     pub formats: ColumnFormats,
-    pub base64: bool,
+    pub bytes: ByteForm,
 }
 
 #[derive(Clone, Copy)]
@@ -252,12 +258,8 @@ fn text_rules(params: &Params<'_>) -> Result<TextRules> {
             break;
         }
     }
-    let base64 = match params.text("byteEncoding")?.as_deref().map(str::trim) {
-        None | Some("") => false,
-        Some(word) if word.eq_ignore_ascii_case("base64") => true,
-        Some(other) => return Err(params.error("byteEncoding", format_args!("is \"{other}\", but must be \"base64\""))),
-    };
-    Ok(TextRules { formats, base64 })
+    let bytes = ByteForm::read(params, formats.encoding())?;
+    Ok(TextRules { formats, bytes })
 }
 
 fn format(params: &Params<'_>, name: FormatName) -> Result<Format> {

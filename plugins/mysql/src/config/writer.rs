@@ -7,7 +7,7 @@ use transship_plugin_api::{ColumnFormats, Parameter, Params, Result};
 use transship_sql::Url;
 use transship_sql::parameters::describe::{self, writer};
 use transship_sql::parameters::{Columns, Writer};
-use transship_sql::write::WriteMode;
+use transship_sql::write::{Mapping, WriteMode};
 
 use super::{RULES, location, server};
 use crate::session::Server;
@@ -22,6 +22,7 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
     describe::SHORT_URL,
     writer::SHORT_TABLE,
     writer::COLUMN,
+    writer::COLUMN_MAPPING,
     writer::CREATE_TABLE,
     writer::WRITE_MODE,
     writer::PRE_SQL,
@@ -51,6 +52,7 @@ pub(crate) struct WriterConfig {
     pub(crate) table: String,
     /// `None`: those of the reader.
     pub(crate) columns: Option<Columns>,
+    pub(crate) mapping: Mapping,
     pub(crate) create_table: bool,
     pub(crate) mode: WriteMode,
     pub(crate) pre_sql: Vec<String>,
@@ -90,6 +92,7 @@ impl WriterConfig {
             server,
             table: writer.table,
             columns: writer.columns,
+            mapping: writer.mapping,
             create_table: writer.create_table,
             mode: writer.mode,
             pre_sql: writer.pre_sql,

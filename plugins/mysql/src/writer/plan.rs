@@ -29,8 +29,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(config: &WriterConfig, table: &Table) -> Result<Plan> {
-        let columns = columns(config, table)?;
+    /// `records` are the names of the records' columns, where the reader tells them before it reads.
+    pub(super) fn new(config: &WriterConfig, table: &Table, records: Option<&[String]>) -> Result<Plan> {
+        let columns = columns(config, table, records)?;
+        let records = records.map(|records| records.iter().map(String::as_str).collect::<Vec<_>>());
+        let are_named = matches!(config.columns, Some(Columns::Named(_)));
+        let columns =
+            config.mapping.in_order(columns, |target| &target.name, are_named, records.as_deref(), &config.table)?;
         let names: Vec<&str> = columns.iter().map(|target| target.name.as_str()).collect();
         let is_filled = |name: &str| names.iter().any(|filled| filled.eq_ignore_ascii_case(name));
         let others = table.columns.iter().filter(|column| !column.is_generated && !is_filled(&column.name));
@@ -98,14 +103,18 @@ impl Plan {
     }
 }
 
-fn columns(config: &WriterConfig, table: &Table) -> Result<Vec<Target>> {
-    let Some(Columns::Named(named)) = &config.columns else {
+/// The table's columns that take those of the records.
+fn columns(config: &WriterConfig, table: &Table, records: Option<&[String]>) -> Result<Vec<Target>> {
+    let named: Vec<String> = match (&config.columns, records) {
         // Computed columns take nothing.
-        return Ok(table.columns.iter().filter(|column| !column.is_generated).map(Target::of).collect());
+        (Some(Columns::All), _) | (None, None) => {
+            return Ok(table.columns.iter().filter(|column| !column.is_generated).map(Target::of).collect());
+        }
+        (Some(Columns::Named(names)), _) => names.iter().map(|name| names::unquote(name)).collect(),
+        (None, Some(records)) => records.to_vec(),
     };
     let mut targets: Vec<Target> = Vec::new();
-    for entry in named {
-        let name = names::unquote(entry);
+    for name in named {
         let Some(column) = table.column(&name) else {
             let known = table.columns.iter().map(|column| column.name.as_str());
             let hint = match nearest(&name, known.clone()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use transship_plugin_api::{ColumnFormats, Parameter, Params, Result};
 use transship_sql::parameters::{Columns, Writer, describe};
-use transship_sql::write::WriteMode;
+use transship_sql::write::{Mapping, WriteMode};
 
 use super::{RULES, location, server, zone_name};
 use crate::session::Server;
@@ -20,6 +20,7 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
     describe::SHORT_URL,
     describe::writer::SHORT_TABLE,
     describe::writer::COLUMN,
+    describe::writer::COLUMN_MAPPING,
     describe::writer::CREATE_TABLE,
     Parameter::optional(
         "writeMode",
@@ -57,6 +58,7 @@ pub(crate) struct WriterConfig {
     pub(crate) table: String,
     /// `None`: those of the reader.
     pub(crate) columns: Option<Columns>,
+    pub(crate) mapping: Mapping,
     pub(crate) create_table: bool,
     pub(crate) mode: WriteMode,
     pub(crate) pre_sql: Vec<String>,
@@ -87,6 +89,7 @@ impl WriterConfig {
             server: server(&params, &shared.location, &shared.login, &shared.session, zone)?,
             table: shared.table,
             columns: shared.columns,
+            mapping: shared.mapping,
             create_table: shared.create_table,
             mode: shared.mode,
             pre_sql: shared.pre_sql,

@@ -49,6 +49,11 @@ impl Plan {
     /// Finds out how to write into a table that is there.
     pub(super) fn new(config: &WriterConfig, table: &Table, schema: Option<&Schema>) -> Result<Plan> {
         let columns = columns(config, table, schema)?;
+        let records =
+            schema.map(|schema| schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>());
+        let are_named = matches!(config.columns, Some(Columns::Named(_)));
+        let columns =
+            config.mapping.in_order(columns, |column| &column.name, are_named, records.as_deref(), &table.name)?;
         if columns.is_empty() {
             return Err(Error::schema(format!("table {} has no column that could be written", table.name)));
         }

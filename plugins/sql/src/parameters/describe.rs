@@ -99,6 +99,13 @@ pub mod writer {
         "with createTable, the reader's columns",
         "the table's columns that take the record's columns, in the same order; [\"*\"]: all of the table",
     );
+    /// `columnMapping`.
+    pub const COLUMN_MAPPING: Parameter = Parameter::optional(
+        "columnMapping",
+        "\"position\" or \"name\"",
+        "position",
+        "which column takes which of the record's: the one in its place, as in DataX, or the one of its name",
+    );
     /// `createTable`.
     pub const CREATE_TABLE: Parameter = Parameter::optional(
         "createTable",

@@ -5,7 +5,7 @@ use transship_plugin_api::{Error, Params, Result};
 use super::{
     Columns, Location, Login, ReadLocation, Rules, connections, locations, statements, tables, warn_of_ignored,
 };
-use crate::write::WriteMode;
+use crate::write::{Mapping, WriteMode};
 
 /// Where to write, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Writer<L> {
     pub table: String,
     /// The table's columns that take those of the records; `None`, with `createTable` only: those of the reader.
     pub columns: Option<Columns>,
+    /// How columns of the records find those of the table.
+    pub mapping: Mapping,
     /// Whether to create the table from the reader's schema if it is not there.
     pub create_table: bool,
     /// What happens to a record whose key is there already.
@@ -59,6 +61,7 @@ impl<L: Location> Writer<L> {
             login,
             location: place,
             columns,
+            mapping: Mapping::read(params)?,
             create_table,
             mode: WriteMode::read(params)?,
             pre_sql: with_table("preSql")?,

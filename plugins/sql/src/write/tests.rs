@@ -181,3 +181,42 @@ fn a_row_that_was_never_in_question_does_not_mislead() {
     let found = store(0..4, &mut |rows| if rows.contains(&2) { Err(RowsError::Row(bad.clone())) } else { Ok(()) });
     assert_eq!(found.unwrap(), [BadRow { row: 2, ..bad }]);
 }
+
+fn by_name(columns: &[&'static str], are_named: bool, records: &[&str]) -> Result<Vec<&'static str>, String> {
+    let ordered = Mapping::Name.in_order(columns.to_vec(), |name| name, are_named, Some(records), "t");
+    ordered.map_err(|error| error.message().to_string())
+}
+
+#[test]
+fn columns_find_each_other_by_name() {
+    assert_eq!(by_name(&["a", "b", "c"], true, &["c", "a", "b"]).unwrap(), ["c", "a", "b"]);
+    // Spelt alike goes before alike but for the case.
+    assert_eq!(by_name(&["A", "a"], true, &["a", "A"]).unwrap(), ["a", "A"]);
+    assert_eq!(by_name(&["Straße", "ID"], true, &["id", "STRAßE"]).unwrap(), ["ID", "Straße"]);
+    // Of all columns of a table those that the records lack keep their defaults.
+    assert_eq!(by_name(&["id", "made_at", "name"], false, &["name", "id"]).unwrap(), ["name", "id"]);
+}
+
+#[test]
+fn a_column_without_a_partner_of_its_name_is_told() {
+    let said = by_name(&["id", "name"], true, &["id", "nmae"]).unwrap_err();
+    assert_eq!(
+        said,
+        "no column of table t takes the records' column \"nmae\": did you mean \"name\"? Name it so in the reader"
+    );
+    let said = by_name(&["id", "name"], false, &["id", "town"]).unwrap_err();
+    assert_eq!(said, "no column of table t takes the records' column \"town\": left to fill are name");
+    let said = by_name(&["id", "name", "town"], true, &["town", "id"]).unwrap_err();
+    let expected = "\"column\" names \"name\" of table t, but the records have no column of this name: they have town, id";
+    assert_eq!(said, expected);
+    let said = by_name(&["id"], true, &["id", "id"]).unwrap_err();
+    assert!(said.starts_with("the records have two columns of the name \"id\""), "{said}");
+    let unknown = Mapping::Name.in_order(vec!["id"], |name| name, true, None, "t").unwrap_err();
+    assert!(unknown.message().contains("does not tell its columns before it reads"), "{unknown}");
+}
+
+#[test]
+fn by_position_nothing_is_moved() {
+    let kept = Mapping::Position.in_order(vec!["b", "a"], |name| name, true, None, "t").unwrap();
+    assert_eq!(kept, ["b", "a"]);
+}

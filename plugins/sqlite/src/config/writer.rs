@@ -6,7 +6,7 @@ use serde_json::Value;
 use transship_plugin_api::{ColumnFormats, Parameter, Params, Result};
 use transship_sql::parameters::describe::writer;
 use transship_sql::parameters::{Columns, Writer, statements};
-use transship_sql::write::WriteMode;
+use transship_sql::write::{Mapping, WriteMode};
 
 use super::{Manners, RULES, location};
 
@@ -23,6 +23,7 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
         "with createTable, the reader's columns",
         "the table's columns that take the record's columns, in the same order; [\"*\"]: all of the table",
     ),
+    writer::COLUMN_MAPPING,
     writer::CREATE_TABLE,
     Parameter::optional(
         "writeMode",
@@ -58,6 +59,7 @@ pub(crate) struct WriterConfig {
     pub(crate) table: String,
     /// `None`: those of the reader.
     pub(crate) columns: Option<Columns>,
+    pub(crate) mapping: Mapping,
     pub(crate) create_table: bool,
     pub(crate) mode: WriteMode,
     pub(crate) pre_sql: Vec<String>,
@@ -76,6 +78,7 @@ impl WriterConfig {
             path: writer.location,
             table: writer.table,
             columns: writer.columns,
+            mapping: writer.mapping,
             create_table: writer.create_table,
             mode: writer.mode,
             // As they are written: how the table is named in them is known once the file is open.

@@ -40,6 +40,11 @@ impl Insert {
             return Err(Error::unsupported(problem));
         }
         let columns = columns(config, database, table, schema)?;
+        let records =
+            schema.map(|schema| schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>());
+        let are_named = matches!(config.columns, Some(Columns::Named(_)));
+        let columns =
+            config.mapping.in_order(columns, |column| &column.name, are_named, records.as_deref(), table.name())?;
         let mode = with_keys(&config.mode, database, table, &columns)?;
         let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
         let target = Target { table: &table.sql(), columns: &names, others: &[], primary_key: &[] };
