@@ -32,6 +32,7 @@ pub mod config;
 pub mod gate;
 
 pub mod cancel;
+pub mod clock;
 pub mod error;
 pub mod json;
 pub mod secrets;

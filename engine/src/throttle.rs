@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::cancel::{Cancel, Cancelled};
 use crate::channel::Size;
+use crate::clock::{Clock, SystemClock};
 use crate::sync::{Arc, Condvar, Mutex, lock, wait, wait_timeout};
 
 #[cfg(test)]
@@ -26,18 +27,10 @@ pub struct Throttle<C = SystemClock> {
     line: Mutex<Line>,
 }
 
-/// Tells and passes the time.
-pub trait Clock {
-    /// The time since some moment that stays the same.
-    fn now(&self) -> Duration;
-
+/// A clock that can also pass the time.
+pub trait Pastime: Clock {
     /// Lets this much time pass, or less if the turn is called meanwhile.
     fn wait(&self, turn: &Turn, time: Duration);
-}
-
-/// The clock of the machine.
-pub struct SystemClock {
-    start: Instant,
 }
 
 /// A task that waits. A call is kept until the task has heard it, so it may come at any time.
@@ -75,11 +68,11 @@ const BURSTS_PER_SECOND: u64 = 16;
 impl Throttle {
     /// So many bytes and records a second; `None` and zero are no limit.
     pub fn new(bytes: Option<u64>, records: Option<u64>) -> std::sync::Arc<Throttle> {
-        std::sync::Arc::new(Throttle::with_clock(SystemClock { start: Instant::now() }, bytes, records))
+        std::sync::Arc::new(Throttle::with_clock(SystemClock::new(), bytes, records))
     }
 }
 
-impl<C: Clock> Throttle<C> {
+impl<C: Pastime> Throttle<C> {
     fn with_clock(clock: C, bytes: Option<u64>, records: Option<u64>) -> Throttle<C> {
         let bucket = |limit: Option<u64>| limit.and_then(NonZeroU64::new).map(Bucket::new);
         let line = Line { records: bucket(records), bytes: bucket(bytes), waiting: VecDeque::new() };
@@ -216,11 +209,7 @@ impl Turn {
     }
 }
 
-impl Clock for SystemClock {
-    fn now(&self) -> Duration {
-        self.start.elapsed()
-    }
-
+impl Pastime for SystemClock {
     fn wait(&self, turn: &Turn, time: Duration) {
         turn.wait_at_most(time);
     }

@@ -1,42 +1,41 @@
 //! The throttle on clocks of the tests' own, and, where waking up is what matters, on the machine's.
 
-use std::sync::Mutex as StdMutex;
 use std::thread;
+use std::time::Instant;
 
 use super::*;
+use crate::clock::HandClock;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 /// A clock on which waiting takes no time: it jumps to where the wait would have ended.
 #[derive(Default)]
-struct Jumping(StdMutex<Duration>);
-
-impl Jumping {
-    fn pass(&self, time: Duration) {
-        *self.0.lock().unwrap() += time;
-    }
-}
+struct Jumping(HandClock);
 
 impl Clock for Jumping {
     fn now(&self) -> Duration {
-        *self.0.lock().unwrap()
+        self.0.now()
     }
+}
 
+impl Pastime for Jumping {
     fn wait(&self, _turn: &Turn, time: Duration) {
-        self.pass(time);
+        self.0.turn(time);
     }
 }
 
 /// A clock that stands still: whoever waits for time to pass waits until called.
 #[derive(Default)]
-struct Standing(StdMutex<Duration>);
+struct Standing(HandClock);
 
 impl Clock for Standing {
     fn now(&self) -> Duration {
-        *self.0.lock().unwrap()
+        self.0.now()
     }
+}
 
+impl Pastime for Standing {
     fn wait(&self, turn: &Turn, _time: Duration) {
         turn.wait();
     }
@@ -44,7 +43,7 @@ impl Clock for Standing {
 
 impl Throttle<Standing> {
     fn let_time_pass(&self, time: Duration) {
-        *self.clock.0.lock().unwrap() += time;
+        self.clock.0.turn(time);
         if let Some(first) = self.line.lock().unwrap().waiting.front() {
             first.call();
         }
@@ -127,7 +126,7 @@ fn of_two_limits_the_stricter_counts() {
 fn a_rest_earns_one_burst_and_no_more() {
     let throttle = Throttle::with_clock(Jumping::default(), Some(16_000), None);
     let never = Cancel::new();
-    throttle.clock.pass(Duration::from_secs(3600));
+    throttle.clock.0.turn(Duration::from_secs(3600));
     for _ in 0..10 {
         assert_eq!(throttle.take(bytes(100), &never), Ok(Duration::ZERO));
     }
@@ -168,7 +167,7 @@ fn tasks_are_served_in_the_order_of_asking() {
     let throttle = Throttle::with_clock(Standing::default(), Some(1), None);
     let never = Cancel::new();
     throttle.take(bytes(1), &never).unwrap();
-    let served = StdMutex::new(Vec::new());
+    let served = std::sync::Mutex::new(Vec::new());
     thread::scope(|scope| {
         for name in 0..3 {
             let (throttle, never, served) = (&throttle, &never, &served);
