@@ -34,9 +34,9 @@
  * Memory.      Whoever allocates also frees; the other side calls a `release`. The two sides may use different heaps.
  *
  * Moving.      An ArrowArray or ArrowSchema is moved by copying the struct and setting `release` of the one left behind to
- *              null. A parameter of type `struct ArrowSchema *` or `ts_batch *` that goes in is an offer: the callee may
- *              move the schema, or the array in the batch, and owns it then, also if the call fails in the end. What it
- *              does not move the caller releases after the call.
+ *              null. A parameter of type `struct ArrowSchema *`, `struct ArrowArray *`, `ts_batch *` or `ts_found *` that
+ *              goes in is an offer: the callee may move the schema or the array, or the array in the struct, and owns it
+ *              then, also if the call fails in the end. What it does not move the caller releases after the call.
  *
  * Threads.     [any]   at any time, from any thread, several at once.
  *              [job]   one call at a time for one reader, writer or transformer, though not always from the same thread.
@@ -64,8 +64,8 @@
  * says what is done without it. Structs without `size` never change. All members of version 1 of ts_host are there.
  *
  * Powers that few plugins have are extensions: tables that either side asks the other for by name and revision, with
- * get_extension. Names that begin with "transship." are reserved. Reserved for what is being made: the extension
- * "transship.lookup/1" (keys in, rows out, many in flight), and TS_ITEM_SCHEMA (the schema changes in mid-stream).
+ * get_extension. Names that begin with "transship." are reserved. There is one: "transship.lookup/1", at the end of this
+ * file. Reserved for what is being made: TS_ITEM_SCHEMA (the schema changes in mid-stream).
  *
  *
  * 3. Arrow, and where it is easy to go wrong
@@ -300,6 +300,12 @@ typedef struct ts_host {
     void (*release)(const struct ts_host *host);
     /* The table of an extension of the engine, valid as long as the host; null if it has none with this id. */
     const void *(*get_extension)(const struct ts_host *host, const char *id, size_t id_len);
+    /*
+     * [task] Tells when a writer began its work on records of the batch that it was given last: `moments`, in microseconds since
+     * 1970-01-01 UTC, are those of the rows `first_row` to `first_row + count - 1`. From them the engine knows how long each record
+     * waited. A writer that handles all records of a batch at once need not tell it.
+     */
+    void (*started)(const struct ts_host *host, uint64_t first_row, const uint64_t *moments, size_t count);
 } ts_host;
 
 /*
@@ -562,10 +568,11 @@ typedef struct ts_transformer_table {
  *                  never shifted
  *              encoding: of texts that become bytes, and bytes that become text; else UTF-8
  *
- * description: {"name": "minimal", "version": "1.0.0", "readers": [COMPONENT...], "writers": [...], "transformers": [...]}
+ * description: {"name": "minimal", "version": "1.0.0", "readers": [COMPONENT...], "writers": [...], "transformers": [...],
+ *               "lookups": [...]}
  *     name: that of the library, which lies in the file libtransship_NAME.so (or .dylib, or transship_NAME.dll)
  *     version: the plugin's own, not that of this contract
- *     readers, writers, transformers: may be left out
+ *     readers, writers, transformers, lookups: may be left out
  *     urls: how the URLs of its system begin, ["jdbc:sqlite:"]; where several plugins have a component of one name
  *         ("rdbmsreader"), the URL among the job's parameters says which is meant; may be left out
  *     COMPONENT: {"names": ["minimalreader"], "about": "Counts.", "parameters": [PARAMETER...]}
@@ -601,6 +608,91 @@ typedef struct ts_plugin {
     /* [any] The table of an extension of the plugin, valid until the process ends; null if it has none with this id. */
     const void *(*get_extension)(const struct ts_plugin *plugin, const char *id, size_t id_len);
 } ts_plugin;
+
+/*
+ * The extension "transship.lookup/1": lookups
+ * -------------------------------------------
+ *
+ * A lookup is asked for the rows of another system by their keys: keys go in, a row each, and rows come out, none, one or
+ * several for each key. Many calls are open at once, and the plugin answers them from whatever thread, in whatever order.
+ * Order, time-outs, retries and caches are the engine's. A plugin that has lookups lists them in its description and returns
+ * a ts_lookup_plugin for this id from ts_plugin.get_extension; the host that a lookup gets returns a ts_lookup_host.
+ *
+ * A call is named by a number, never by a pointer. It is answered once, by complete, by fail, or by a start that fails. The
+ * first answer counts; another one, or one that comes after the engine has given up the call, does nothing. A call that the
+ * plugin never answers is over when its time is (the engine's time-out), and at the release. A number is never used twice.
+ */
+typedef struct ts_lookup {
+    const struct ts_lookup_table *table;
+    void *data;
+} ts_lookup;
+
+/* What the plugin returns for "transship.lookup/1". */
+typedef struct ts_lookup_plugin {
+    size_t size;
+    /* [any] As new_reader of ts_plugin. Required. */
+    int32_t (*new_lookup)(const struct ts_plugin *plugin, const char *name, size_t name_len, const char *parameter,
+                          size_t parameter_len, const ts_host *host, ts_lookup *lookup, ts_error *error);
+} ts_lookup_plugin;
+
+/*
+ * A lookup, opened for one job and shared by all its tasks. Order of calls: prepare once, then start as often as there are
+ * keys; cancel at any time after prepare. A start that fails is the failure of that call alone: others follow.
+ */
+typedef struct ts_lookup_table {
+    size_t size;
+    /*
+     * [job] Connects and checks. `keys` (an offer, never null): the columns of the keys, in the order in which the job names
+     * them. `rows`: the columns of the rows that will be found. `most_keys`: how many keys a call may have; left at 0: any
+     * number. Required.
+     */
+    int32_t (*prepare)(ts_lookup *lookup, struct ArrowSchema *keys, struct ArrowSchema *rows, uint64_t *most_keys,
+                       ts_error *error);
+    /*
+     * [any] Looks up keys: a struct array (an offer) of the columns told to prepare, with at least one row. It returns at once;
+     * the answer is given later or, if it is known already, before it returns. Required.
+     */
+    int32_t (*start)(ts_lookup *lookup, uint64_t call, struct ArrowArray *keys, ts_error *error);
+    /*
+     * [any] after prepare, beside other calls and more than once: the job is given up, calls under way need no answer. What
+     * waits for a server is interrupted. Returns at once. Null: there is nothing to interrupt.
+     */
+    void (*cancel)(ts_lookup *lookup);
+    /* [job] It may answer calls until it returns; then the plugin's threads are done with the host, or have retained it. */
+    void (*release)(ts_lookup *lookup);
+} ts_lookup_table;
+
+/* A key that could not be looked up. The message as in ts_error. `reserved` is 0. */
+typedef struct ts_failed_key {
+    uint32_t key;      /* its row among the keys of the call */
+    int32_t kind;      /* TS_CONNECT... */
+    int32_t retryable; /* 1: it may succeed if it is tried again; 0: it will not */
+    int32_t reserved;
+    const char *message;
+    size_t message_len;
+} ts_failed_key;
+
+/* What was found for the keys of a call. `rows` is an offer; everything else is lent. */
+typedef struct ts_found {
+    size_t size;
+    struct ArrowArray rows;      /* a struct array of the columns that prepare told */
+    const uint32_t *key_of_row;  /* the key of each row, rows.length of them; null: row i is that of key i. Rows of one key keep
+                                    their order; a key without a row was not found */
+    const ts_failed_key *failed; /* keys that could not be looked up: they have no rows; the others are not concerned */
+    size_t n_failed;
+} ts_found;
+
+/* What a lookup's host returns for "transship.lookup/1". `host` is the lookup's own. All members of version 1 are there. */
+typedef struct ts_lookup_host {
+    size_t size;
+    /* [any] Gives what was found. */
+    void (*complete)(const ts_host *host, uint64_t call, ts_found *found);
+    /* [any] Says that the call failed, for all its keys. `kind`, `retryable` and the message (lent) as in ts_error. */
+    void (*fail)(const ts_host *host, uint64_t call, int32_t kind, int32_t retryable, const char *message,
+                 size_t message_len);
+    /* [any] 1 while somebody waits for the answer, else 0: a call that waits for its turn need not be made any more. */
+    int32_t (*is_wanted)(const ts_host *host, uint64_t call);
+} ts_lookup_host;
 
 /*
  * The one symbol that a plugin exports. It is called once for each time that the engine opens the library, first of all. It

@@ -182,7 +182,8 @@ pub fn dirty_row(
 ) -> Result<()> {
     let schema = records.schema();
     let record = crate::row::record_to_json(records, row);
-    let value = column.map(|column| crate::row::cell_to_text(records.column(column), row));
+    let value =
+        column.map(|column| crate::row::cell_of_field_to_text(schema.field(column), records.column(column), row));
     host.dirty(&DirtyRecord {
         position,
         column: column.map(|column| schema.field(column).name().as_str()),

@@ -9,6 +9,12 @@ use arrow_schema::{DataType, Field};
 /// included. A writer converts it once, exactly, or reports the record as dirty.
 pub const NUMBER: &str = "transship.number";
 
+/// The extension name of UUIDs: 16 bytes, whose text is 32 hexadecimal digits with hyphens between them.
+pub const UUID: &str = "arrow.uuid";
+
+/// The extension name of texts that are JSON.
+pub const JSON: &str = "arrow.json";
+
 /// The metadata key under which a text column names the type that it has at its source, where Arrow has no such type.
 pub const SOURCE_TYPE_KEY: &str = "transship.source_type";
 
@@ -25,6 +31,28 @@ pub fn number_field(name: impl Into<String>) -> Field {
 /// Whether a field holds numbers kept as text.
 pub fn is_number(field: &Field) -> bool {
     field.extension_type_name() == Some(NUMBER)
+}
+
+/// Whether a field holds UUIDs: 16 bytes each.
+pub fn is_uuid(field: &Field) -> bool {
+    matches!(field.data_type(), DataType::FixedSizeBinary(16)) && field.extension_type_name() == Some(UUID)
+}
+
+/// Whether a field holds texts that are JSON.
+pub fn is_json(field: &Field) -> bool {
+    field.extension_type_name() == Some(JSON)
+}
+
+/// Whether the extreme values of a field of dates or timestamps are infinite.
+pub fn has_infinity(field: &Field) -> bool {
+    field.metadata().contains_key(INFINITY_KEY)
+}
+
+/// The same field, whose extreme values are infinite.
+pub fn with_infinity(field: Field) -> Field {
+    let mut metadata = field.metadata().clone();
+    metadata.insert(INFINITY_KEY, "true");
+    field.with_metadata(metadata)
 }
 
 #[cfg(test)]

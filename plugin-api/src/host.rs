@@ -17,6 +17,13 @@ pub trait Host: Send + Sync {
 
     /// Whether the engine wants this task to end. Ask it in every loop that can last.
     fn is_cancelled(&self) -> bool;
+
+    /// Tells when a writer began its work on records of the batch that it was given last: `moments`, in microseconds since 1970 UTC,
+    /// are those of the rows from `first_row` on. From them the engine knows how long each record waited. Who handles all
+    /// records of a batch at once need not tell it.
+    fn started(&self, first_row: usize, moments: &[u64]) {
+        let _ = (first_row, moments);
+    }
 }
 
 /// A shared [`Host`].

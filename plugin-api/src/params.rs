@@ -5,12 +5,17 @@
 //! not pass for absent, [`Params::is_blank`] tells them apart. Unknown keys are the engine's business: it warns about those that the plugin's
 //! [`Parameter`](crate::plugin::Parameter) table doesn't list.
 
+mod length;
+
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+
+pub use length::length_of_time;
 
 /// A JSON object of parameters and the path that leads to it (`parameter.column[2]`).
 #[derive(Clone)]
@@ -134,6 +139,18 @@ impl<'a> Params<'a> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// A length of time: a number and its unit, like `10 ms` (see [`length_of_time`]).
+    pub fn length(&self, key: &str) -> Result<Option<Duration>> {
+        let Some(text) = self.text(key)?.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+        let length = length_of_time(&text).ok_or_else(|| {
+            self.error(
+                key,
+                format_args!("must be a length of time with its unit, like \"10 ms\" or \"2 s\", not \"{text}\""),
+            )
+        });
+        length.map(Some)
     }
 
     /// `true` or `false`, as a boolean or as a string in any case.

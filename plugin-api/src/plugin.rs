@@ -1,4 +1,4 @@
-//! What a plugin says of itself: its readers, writers and transformers, their names and their parameters.
+//! What a plugin says of itself: its readers, writers, transformers and lookups, their names and their parameters.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::host::HostRef;
+use crate::lookup::Lookup;
 use crate::reader::Reader;
 use crate::transformer::Transformer;
 use crate::writer::Writer;
@@ -18,6 +19,8 @@ pub type NewReader = fn(&Value, HostRef) -> Result<Box<dyn Reader>>;
 pub type NewWriter = fn(&Value, HostRef) -> Result<Box<dyn Writer>>;
 /// Makes a transformer from its `parameter` object.
 pub type NewTransformer = fn(&Value, HostRef) -> Result<Box<dyn Transformer>>;
+/// Makes a lookup from its `parameter` object. It checks the parameters and touches no network.
+pub type NewLookup = fn(&Value, HostRef) -> Result<Box<dyn Lookup>>;
 
 /// A plugin: what `export_plugin!` exports.
 pub struct Plugin {
@@ -25,6 +28,7 @@ pub struct Plugin {
     pub(crate) new_reader: HashMap<&'static str, NewReader>,
     pub(crate) new_writer: HashMap<&'static str, NewWriter>,
     pub(crate) new_transformer: HashMap<&'static str, NewTransformer>,
+    pub(crate) new_lookup: HashMap<&'static str, NewLookup>,
 }
 
 impl Plugin {
@@ -37,11 +41,13 @@ impl Plugin {
                 readers: Vec::new(),
                 writers: Vec::new(),
                 transformers: Vec::new(),
+                lookups: Vec::new(),
                 urls: Vec::new(),
             },
             new_reader: HashMap::new(),
             new_writer: HashMap::new(),
             new_transformer: HashMap::new(),
+            new_lookup: HashMap::new(),
         }
     }
 
@@ -84,6 +90,19 @@ impl Plugin {
         self
     }
 
+    /// Adds a lookup: its name in job files, then its aliases.
+    pub fn lookup(
+        mut self,
+        names: &[&'static str],
+        about: &'static str,
+        parameters: &'static [Parameter],
+        new: NewLookup,
+    ) -> Plugin {
+        self.description.lookups.push(Component::new(names, about, parameters));
+        self.new_lookup.extend(names.iter().map(|name| (*name, new)));
+        self
+    }
+
     /// How the URLs of its system begin: `jdbc:sqlite:`. Where several plugins have a reader or writer of one name (`rdbmsreader`), the
     /// URL in a job's parameters says which of them is meant.
     pub fn urls(mut self, beginnings: &[&'static str]) -> Plugin {
@@ -113,12 +132,15 @@ pub struct Description {
     /// Its transformers.
     #[serde(default)]
     pub transformers: Vec<Component>,
+    /// Its lookups.
+    #[serde(default)]
+    pub lookups: Vec<Component>,
     /// How the URLs of its system begin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
 }
 
-/// A reader, writer or transformer.
+/// A reader, writer, transformer or lookup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Component {
     /// Its name in job files, then its aliases.

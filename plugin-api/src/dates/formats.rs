@@ -4,7 +4,7 @@
 use super::MICROS_PER_SECOND;
 use super::iso::{self, Clock};
 use super::pattern::{DatePattern, push_offset};
-use super::usual::{Cause, parse_date_but};
+use super::usual::{Cause, TOO_FAR, parse_date_but};
 use super::zone::{Zone, abbreviated};
 use crate::encoding::Encoding;
 use crate::error::Result;
@@ -267,5 +267,3 @@ impl ColumnFormats {
         self.encoding
     }
 }
-
-const TOO_FAR: &str = "is a moment too far from now to be kept";

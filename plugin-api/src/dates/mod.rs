@@ -14,7 +14,7 @@ mod zone;
 pub use formats::ColumnFormats;
 pub use iso::{write_date, write_duration, write_interval, write_time, write_timestamp};
 pub use pattern::DatePattern;
-pub use usual::{Cause, parse_date, parse_date_by};
+pub use usual::{Cause, parse_date, parse_date_by, split_offset};
 pub use zone::Zone;
 
 /// Microseconds in a second.

@@ -1,5 +1,6 @@
 //! Dates in the usual forms: `2020-01-02`, `2020-01-02 03:04:05`, with a `T` for the blank, with a fraction, with or
-//! without leading zeros; `20200102`; `03:04:05`, which is on 1970-01-01. A day that does not exist is none.
+//! without leading zeros; `20200102`; `03:04:05`, which is on 1970-01-01; years before 0 and after 9999 as ISO 8601 has them,
+//! `-0043-03-15` and `10000-01-01`. A day that does not exist is none.
 //! Not here: the formats that a job file asks for (`formats`, `pattern`).
 
 use std::borrow::Cow;
@@ -16,6 +17,7 @@ const NO_DATE: &str =
 const NO_SUCH_DAY: &str = "is a day that does not exist";
 const NO_SUCH_TIME: &str = "is a time that does not exist";
 const ZONE: &str = "has a time zone; give the column a format with XXX or Z so that it is read as an instant";
+pub(super) const TOO_FAR: &str = "is a moment too far from now to be kept";
 const TOO_FINE: &str = "has parts of a second that are smaller than a microsecond";
 
 /// The date that a text is, in microseconds since 1970-01-01 00:00:00.
@@ -44,9 +46,26 @@ pub(super) fn parse_date_but(text: &[u8], compact: bool) -> Result<i64, Cause> {
     }
     rest.text = &rest.text[1..];
     match rest.time_to_the_end()? {
-        Some(time) => Ok(day + time),
+        Some(time) => day.checked_add(time).ok_or(TOO_FAR.into()),
         None => Err(NO_DATE.into()),
     }
+}
+
+/// The text before `Z`, `+08`, `+0800` or `-03:30` at the end of a date and time, and the offset in seconds.
+pub fn split_offset(text: &str) -> Option<(&str, i32)> {
+    if let Some(moment) = text.strip_suffix(['Z', 'z']) {
+        return Some((moment, 0));
+    }
+    // Behind the colon of the time: the hyphens of a day are no signs.
+    let time = text.find(':')?;
+    let at = time + text[time..].find(['+', '-'])?;
+    let digits = text[at + 1..].replace(':', "");
+    if !matches!(digits.len(), 2 | 4) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let number: i32 = digits.parse().ok()?;
+    let seconds = if digits.len() == 2 { number * 3_600 } else { number / 100 * 3_600 + number % 100 * 60 };
+    Some((&text[..at], if text[at..].starts_with('-') { -seconds } else { seconds }))
 }
 
 /// The date that a text is by this pattern, in microseconds since 1970-01-01 00:00:00 (UTC, where the pattern has a
@@ -71,9 +90,10 @@ struct Rest<'a> {
 impl Rest<'_> {
     /// `2020-01-02` or `20200102`, as microseconds.
     fn day(&mut self, compact: bool) -> Result<i64, Cause> {
+        let is_before_zero = self.after(b'-').is_some();
         let (year, month, day) = match self.number(1, 8) {
-            Some((date, 8)) if compact => (date / 10_000, date / 100 % 100, date % 100),
-            Some((year, 4)) => {
+            Some((date, 8)) if compact && !is_before_zero => (date / 10_000, date / 100 % 100, date % 100),
+            Some((year, 4..=7)) => {
                 let month = self.after(b'-').and_then(|()| self.number(1, 2));
                 let day = month.and_then(|_| self.after(b'-')).and_then(|()| self.number(1, 2));
                 match (month, day) {
@@ -83,8 +103,9 @@ impl Rest<'_> {
             }
             _ => return Err(NO_DATE.into()),
         };
-        let days = if year > 0 { days_from_civil(i64::from(year), month, day) } else { None };
-        Ok(days.ok_or(NO_SUCH_DAY)? * MICROS_PER_DAY)
+        let year = i64::from(year);
+        let days = days_from_civil(if is_before_zero { -year } else { year }, month, day).ok_or(NO_SUCH_DAY)?;
+        days.checked_mul(MICROS_PER_DAY).ok_or(TOO_FAR.into())
     }
 
     /// `03:04`, `03:04:05` or `03:04:05.678`, if that is all that is left, as microseconds. 24:00:00 is the end of the

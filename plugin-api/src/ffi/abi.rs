@@ -114,6 +114,7 @@ pub struct TsHost {
     pub retain: Option<unsafe extern "C" fn(*const TsHost)>,
     pub release: Option<unsafe extern "C" fn(*const TsHost)>,
     pub get_extension: Option<unsafe extern "C" fn(*const TsHost, *const u8, usize) -> *const c_void>,
+    pub started: Option<unsafe extern "C" fn(*const TsHost, u64, *const u64, usize)>,
 }
 
 /// A handle: the table of its kind and the data of one object. The engine keeps it; the plugin fills it in.
@@ -129,6 +130,7 @@ pub type TsReaderTask = TsObject<TsReaderTaskTable>;
 pub type TsWriter = TsObject<TsWriterTable>;
 pub type TsWriterTask = TsObject<TsWriterTaskTable>;
 pub type TsTransformer = TsObject<TsTransformerTable>;
+pub type TsLookup = TsObject<TsLookupTable>;
 
 /// A call that takes nothing and gives nothing.
 pub type Call<Table> = Option<unsafe extern "C" fn(*mut TsObject<Table>, *mut TsError) -> i32>;
@@ -262,6 +264,58 @@ pub struct TsTransformerTable {
     pub flush: Call<TsTransformerTable>,
     pub pull: Option<unsafe extern "C" fn(*mut TsTransformer, *mut i32, *mut TsBatch, *mut TsError) -> i32>,
     pub release: Signal<TsTransformerTable>,
+}
+
+/// The name of the extension that lookups are, on both sides.
+pub const TS_LOOKUP_EXTENSION: &str = "transship.lookup/1";
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct TsLookupPlugin {
+    pub size: usize,
+    pub new_lookup: CallForNew<TsLookupTable>,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct TsLookupTable {
+    pub size: usize,
+    pub prepare: Option<
+        unsafe extern "C" fn(*mut TsLookup, *mut FFI_ArrowSchema, *mut FFI_ArrowSchema, *mut u64, *mut TsError) -> i32,
+    >,
+    pub start: Option<unsafe extern "C" fn(*mut TsLookup, u64, *mut FFI_ArrowArray, *mut TsError) -> i32>,
+    pub cancel: Signal<TsLookupTable>,
+    pub release: Signal<TsLookupTable>,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct TsLookupHost {
+    pub size: usize,
+    pub complete: Option<unsafe extern "C" fn(*const TsHost, u64, *mut TsFound)>,
+    pub fail: Option<unsafe extern "C" fn(*const TsHost, u64, i32, i32, *const u8, usize)>,
+    pub is_wanted: Option<unsafe extern "C" fn(*const TsHost, u64) -> i32>,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct TsFound {
+    pub size: usize,
+    pub rows: FFI_ArrowArray,
+    pub key_of_row: *const u32,
+    pub failed: *const TsFailedKey,
+    pub n_failed: usize,
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct TsFailedKey {
+    pub key: u32,
+    pub kind: i32,
+    pub retryable: i32,
+    pub reserved: i32,
+    pub message: *const u8,
+    pub message_len: usize,
 }
 
 /// The signature of `transship_plugin_init`.

@@ -1,5 +1,6 @@
 //! The plugin's side of the boundary: a [`Plugin`] and the objects that it makes, as the tables of `transship.h`.
 
+mod lookup;
 mod object;
 mod reader;
 mod transformer;
@@ -13,11 +14,15 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use self::lookup::ExportedLookup;
 use self::object::{Exported, foreign_host, put_object};
 use self::transformer::ExportedTransformer;
-use super::abi::{TS_ABI_VERSION, TsError, TsHost, TsObject, TsPlugin, TsReader, TsTransformer, TsWriter};
+use super::abi::{
+    TS_ABI_VERSION, TS_LOOKUP_EXTENSION, TsError, TsHost, TsLookup, TsLookupPlugin, TsObject, TsPlugin, TsReader,
+    TsTransformer, TsWriter,
+};
 use super::bridge;
-use super::guard::guard;
+use super::guard::{catching, guard};
 use super::host::ForeignHost;
 use super::text::{borrow, borrow_json, json};
 use crate::Plugin;
@@ -110,7 +115,7 @@ pub(super) unsafe fn hand_over(
     Ok(())
 }
 
-/// What the engine asks of `new_reader`, `new_writer` and `new_transformer`: the same arguments, but for what is made.
+/// What the engine asks of `new_reader`, `new_writer`, `new_transformer` and `new_lookup`: the same arguments, but for what is made.
 struct Asked {
     plugin: *const TsPlugin,
     name: (*const u8, usize),
@@ -203,6 +208,36 @@ unsafe extern "C" fn new_transformer(
     unsafe { asked.make("transformer", |plugin| &plugin.new_transformer, ExportedTransformer::new, out, error) }
 }
 
-unsafe extern "C" fn get_extension(_plugin: *const TsPlugin, _id: *const u8, _id_len: usize) -> *const c_void {
-    ptr::null()
+unsafe extern "C" fn new_lookup(
+    plugin: *const TsPlugin,
+    name: *const u8,
+    name_len: usize,
+    parameter: *const u8,
+    parameter_len: usize,
+    host: *const TsHost,
+    out: *mut TsLookup,
+    error: *mut TsError,
+) -> i32 {
+    let asked = Asked { plugin, name: (name, name_len), parameter: (parameter, parameter_len), host };
+    // SAFETY: the host lives at least as long as this call.
+    let keep = |lookup| ExportedLookup::new(lookup, unsafe { ForeignHost::retain(host) });
+    // SAFETY: handed on from the caller.
+    unsafe { asked.make("lookup", |plugin| &plugin.new_lookup, keep, out, error) }
+}
+
+static LOOKUPS: TsLookupPlugin = TsLookupPlugin { size: size_of::<TsLookupPlugin>(), new_lookup: Some(new_lookup) };
+
+unsafe extern "C" fn get_extension(plugin: *const TsPlugin, id: *const u8, id_len: usize) -> *const c_void {
+    let find = || {
+        if plugin.is_null() {
+            return Ok(ptr::null());
+        }
+        // SAFETY: the engine got this pointer from `hand_over`, where it was made of an `ExportedPlugin`.
+        let plugin = unsafe { &(*plugin.cast::<ExportedPlugin>()).plugin };
+        // SAFETY: the id is lent for this call.
+        let is_lookup = unsafe { borrow(id, id_len, "id of an extension") }? == Some(TS_LOOKUP_EXTENSION);
+        let has = is_lookup && !plugin.new_lookup.is_empty();
+        Ok(if has { ptr::from_ref(&LOOKUPS).cast() } else { ptr::null() })
+    };
+    catching(find).unwrap_or(ptr::null())
 }

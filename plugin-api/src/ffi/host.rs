@@ -9,9 +9,12 @@ use std::{ptr, slice};
 use log::Level;
 
 use super::abi::{
-    TS_LOG_DEBUG, TS_LOG_ERROR, TS_LOG_INFO, TS_LOG_OFF, TS_LOG_TRACE, TS_LOG_WARN, TsDirty, TsError, TsHost,
+    TS_LOG_DEBUG, TS_LOG_ERROR, TS_LOG_INFO, TS_LOG_OFF, TS_LOG_TRACE, TS_LOG_WARN, TS_LOOKUP_EXTENSION, TsDirty,
+    TsError, TsHost,
 };
+use super::calls::{Calls, LOOKUP_HOST};
 use super::guard::{catching, guard, guard_quietly, outcome};
+use super::text::borrow;
 use crate::error::{Error, Result};
 use crate::host::{DirtyRecord, Host, HostRef};
 
@@ -24,15 +27,26 @@ pub(super) struct ExportedHost(Arc<HostTable>);
 struct HostTable {
     table: TsHost,
     host: HostRef,
+    /// The calls that this host takes answers to, where it is that of a lookup.
+    calls: Option<Arc<Calls>>,
 }
 
-// SAFETY: the table holds numbers, functions and a null pointer; the host is Send and Sync.
+// SAFETY: the table holds numbers, functions and a null pointer; the host and the calls are Send and Sync.
 unsafe impl Send for HostTable {}
 // SAFETY: as above.
 unsafe impl Sync for HostTable {}
 
 impl ExportedHost {
     pub(super) fn new(host: HostRef) -> ExportedHost {
+        ExportedHost::make(host, None)
+    }
+
+    /// The host of a lookup, through which its calls are answered.
+    pub(super) fn with_calls(host: HostRef, calls: Arc<Calls>) -> ExportedHost {
+        ExportedHost::make(host, Some(calls))
+    }
+
+    fn make(host: HostRef, calls: Option<Arc<Calls>>) -> ExportedHost {
         let table = TsHost {
             size: size_of::<TsHost>(),
             data: ptr::null_mut(),
@@ -44,8 +58,9 @@ impl ExportedHost {
             retain: Some(host_retain),
             release: Some(host_release),
             get_extension: Some(host_get_extension),
+            started: Some(host_started),
         };
-        ExportedHost(Arc::new(HostTable { table, host }))
+        ExportedHost(Arc::new(HostTable { table, host, calls }))
     }
 
     /// The table, valid as long as this host.
@@ -59,6 +74,18 @@ impl ExportedHost {
 unsafe fn exported<'a>(host: *const TsHost) -> &'a HostRef {
     // SAFETY: the table is the first member of a `HostTable` (repr(C)), which is alive.
     unsafe { &(*host.cast::<HostTable>()).host }
+}
+
+/// The calls that a host takes answers to.
+///
+/// # Safety
+/// `host` is null, or came from an [`ExportedHost`] that is still alive.
+pub(super) unsafe fn calls_of<'a>(host: *const TsHost) -> Option<&'a Calls> {
+    if host.is_null() {
+        return None;
+    }
+    // SAFETY: the table is the first member of a `HostTable` (repr(C)), which is alive.
+    unsafe { &(*host.cast::<HostTable>()).calls }.as_deref()
 }
 
 unsafe extern "C" fn host_log(
@@ -126,8 +153,26 @@ unsafe extern "C" fn host_release(host: *const TsHost) {
     guard_quietly(|| unsafe { Arc::decrement_strong_count(host.cast::<HostTable>()) });
 }
 
-unsafe extern "C" fn host_get_extension(_host: *const TsHost, _id: *const u8, _id_len: usize) -> *const c_void {
-    ptr::null()
+unsafe extern "C" fn host_get_extension(host: *const TsHost, id: *const u8, id_len: usize) -> *const c_void {
+    let find = || {
+        // SAFETY: the id is lent for this call.
+        let id = unsafe { borrow(id, id_len, "id of an extension") }?;
+        // SAFETY: plugins call with a host that is alive.
+        let has = id == Some(TS_LOOKUP_EXTENSION) && unsafe { calls_of(host) }.is_some();
+        Ok(if has { ptr::from_ref(&LOOKUP_HOST).cast() } else { ptr::null() })
+    };
+    catching(find).unwrap_or(ptr::null())
+}
+
+unsafe extern "C" fn host_started(host: *const TsHost, first_row: u64, moments: *const u64, count: usize) {
+    guard_quietly(|| {
+        if moments.is_null() || count > isize::MAX as usize / size_of::<u64>() {
+            return;
+        }
+        // SAFETY: plugins call with a host that is alive, and with so many moments that they lend for the call.
+        let (host, moments) = unsafe { (exported(host), slice::from_raw_parts(moments, count)) };
+        host.started(first_row as usize, moments);
+    });
 }
 
 /// A text that the other side lent; what is no UTF-8 in it is replaced, for it is often the very thing that is reported.
@@ -169,6 +214,17 @@ impl ForeignHost {
             unsafe { retain(table) };
         }
         Ok(ForeignHost { table })
+    }
+
+    /// The table of an extension of the engine, valid as long as this host; null if it has none with this id.
+    pub(super) fn extension(&self, id: &str) -> *const c_void {
+        // SAFETY: the host is alive, and the id is lent for the call.
+        self.table().get_extension.map_or(ptr::null(), |get| unsafe { get(self.table, id.as_ptr(), id.len()) })
+    }
+
+    /// The host itself, alive as long as this.
+    pub(super) fn pointer(&self) -> *const TsHost {
+        self.table
     }
 
     /// The most detailed level that the engine wants to hear.
@@ -238,6 +294,13 @@ impl Host for ForeignHost {
     fn is_cancelled(&self) -> bool {
         // SAFETY: the host is alive.
         self.table().is_cancelled.is_some_and(|is_cancelled| unsafe { is_cancelled(self.table) } != 0)
+    }
+
+    fn started(&self, first_row: usize, moments: &[u64]) {
+        if let Some(started) = self.table().started {
+            // SAFETY: the host is alive, and the moments outlive the call.
+            unsafe { started(self.table, first_row as u64, moments.as_ptr(), moments.len()) }
+        }
     }
 }
 

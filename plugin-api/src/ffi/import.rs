@@ -1,5 +1,6 @@
-//! The engine's side of the boundary: the tables of a plugin library, as [`Reader`], [`Writer`] and [`Transformer`].
+//! The engine's side of the boundary: the tables of a plugin library, as [`Reader`], [`Writer`], [`Transformer`] and [`Lookup`].
 
+mod lookup;
 mod object;
 #[cfg(feature = "host")]
 mod open;
@@ -15,17 +16,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::lookup::ImportedLookup;
 use self::object::{Imported, Object, slot};
 use self::reader::ImportedReader;
 use self::transformer::ImportedTransformer;
 use self::writer::ImportedWriter;
-use super::abi::{CallForNew, TS_ABI_VERSION, TsError, TsPlugin, TsPluginInit};
+use super::abi::{CallForNew, TS_ABI_VERSION, TS_LOOKUP_EXTENSION, TsError, TsLookupPlugin, TsPlugin, TsPluginInit};
 pub use super::arrow::Trust;
+use super::calls::Calls;
 use super::guard::outcome;
 use super::host::ExportedHost;
 use super::text::{borrow_json, json};
 use crate::error::{Error, Result};
 use crate::host::HostRef;
+use crate::lookup::Lookup;
 use crate::plugin::Description;
 use crate::reader::Reader;
 use crate::transformer::Transformer;
@@ -123,6 +127,19 @@ impl LoadedPlugin {
         Ok(Box::new(ImportedTransformer::new(object)))
     }
 
+    /// Makes a lookup, by a name or alias of it, from its parameters.
+    ///
+    /// # Errors
+    /// The plugin's; `Unsupported` if it has no such lookup.
+    pub fn lookup(&self, name: &str, parameter: &Value, host: HostRef) -> Result<Box<dyn Lookup>> {
+        let extension =
+            self.extension(TS_LOOKUP_EXTENSION).map(|table| table.cast::<TsLookupPlugin>().as_ptr().cast_const());
+        let new = extension.and_then(|table| slot!(table, TsLookupPlugin, new_lookup));
+        let calls = Calls::new(self.library.trust);
+        let host = ExportedHost::with_calls(host, calls.clone());
+        Ok(Box::new(ImportedLookup::new(self.make_on(new, "lookups", name, parameter, host)?, calls)))
+    }
+
     /// The table of an extension, or `None` where the plugin has no extension with this id.
     pub fn extension(&self, id: &str) -> Option<ptr::NonNull<c_void>> {
         let get_extension = slot!(self.library.table, TsPlugin, get_extension)?;
@@ -138,12 +155,23 @@ impl LoadedPlugin {
         parameter: &Value,
         host: HostRef,
     ) -> Result<Object<Table>> {
+        self.make_on(new, role, name, parameter, ExportedHost::new(host))
+    }
+
+    fn make_on<Table: Imported>(
+        &self,
+        new: CallForNew<Table>,
+        role: &str,
+        name: &str,
+        parameter: &Value,
+        host: ExportedHost,
+    ) -> Result<Object<Table>> {
         let Some(new) = new else {
             let path = self.path().display();
             return Err(Error::unsupported(format!("{path} has no {role}, so none named \"{name}\"")));
         };
         let parameter = json(parameter, "parameter")?;
-        Object::open(self.library.trust, host, None, |host, handle| {
+        Object::open_on(self.library.trust, host, None, |host, handle| {
             let (table, parameter, parameter_len) = (self.library.table, parameter.as_ptr(), parameter.len());
             let mut error = TsError::empty();
             // SAFETY: the texts are lent for the call; the host lives as long as the object.

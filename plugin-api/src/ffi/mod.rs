@@ -7,6 +7,7 @@
 //! | [`export`] | a Rust plugin and its objects, as tables: the plugin's side |
 //! | [`import`] | tables, as `Box<dyn Reader>` and so on; opens libraries: the engine's side |
 //! | `host` | the host, both ways |
+//! | `calls` | the calls of lookups that wait for an answer, and how plugins give it |
 //! | [`arrow`], `batch`, `mark`, `text` | what crosses: columns, the batch around them, marks, JSON |
 //! | `structure` | what must hold of an array from the other side before arrow-rs looks at it |
 //! | `guard` | panics and errors, as statuses |
@@ -21,6 +22,7 @@ pub mod abi;
 pub mod arrow;
 mod batch;
 mod bridge;
+mod calls;
 pub mod export;
 mod guard;
 mod host;

@@ -8,6 +8,7 @@ use crate::dates::{ColumnFormats, Zone};
 impl Value<'_> {
     /// Appends the value as the job file wants dates, times of day and moments to be written; `zone` is
     /// [that of its column](ColumnFormats::zone_of). `false`, and nothing is appended, if it is none of these.
+    #[inline]
     pub fn write_dated(&self, formats: &ColumnFormats, zone: &Zone, out: &mut String) -> bool {
         match *self {
             Value::Date(days) => formats.write_date(out, days as i64),

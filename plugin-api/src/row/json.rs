@@ -1,10 +1,13 @@
 //! Values as JSON, for dirty records, and for the text of lists and structs.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field};
 use serde_json::{Map, Number, Value as Json};
 
+use super::meaning::Meaning;
 use super::read::Column;
 use super::value::{Cell, Value};
 
@@ -20,7 +23,7 @@ pub(super) fn record(records: &RecordBatch, row: usize) -> Json {
 fn object<'a>(columns: impl Iterator<Item = (&'a Field, &'a dyn Array)>, row: usize) -> Json {
     let mut object = Map::new();
     for (field, column) in columns {
-        object.insert(free_name(&object, field.name()), cell(column, row));
+        object.insert(free_name(&object, field.name()), cell(field, column, row));
     }
     Json::Object(object)
 }
@@ -32,10 +35,12 @@ fn free_name(taken: &Map<String, Json>, name: &str) -> String {
     names.find(|name| !taken.contains_key(name)).unwrap_or_default()
 }
 
-fn cell(column: &dyn Array, row: usize) -> Json {
+fn cell(field: &Field, column: &dyn Array, row: usize) -> Json {
     let value = Column::new(column).get(row);
+    let mut word = String::new();
     match value {
         Value::Null => Json::Null,
+        value if Meaning::of(field).write(&value, &mut word) => Json::String(word),
         Value::Bool(truth) => truth.into(),
         Value::Int(number) => number.into(),
         Value::UInt(number) => number.into(),
@@ -60,14 +65,14 @@ fn text(value: Value<'_>) -> Json {
 /// A list as a JSON list, a struct as an object, a map as a list of its entries. Of a type that has no values of its own to
 /// show, its name.
 pub(super) fn nested(array: &dyn Array, row: usize) -> Json {
-    let list = |items: arrow_array::ArrayRef| (0..items.len()).map(|row| cell(&items, row)).collect();
+    let list = |field: &Field, items: ArrayRef| (0..items.len()).map(|row| cell(field, &items, row)).collect();
     match array.data_type() {
-        DataType::List(_) => list(array.as_list::<i32>().value(row)),
-        DataType::LargeList(_) => list(array.as_list::<i64>().value(row)),
-        DataType::ListView(_) => list(array.as_list_view::<i32>().value(row)),
-        DataType::LargeListView(_) => list(array.as_list_view::<i64>().value(row)),
-        DataType::FixedSizeList(..) => list(array.as_fixed_size_list().value(row)),
-        DataType::Map(..) => list(std::sync::Arc::new(array.as_map().value(row))),
+        DataType::List(item) => list(item, array.as_list::<i32>().value(row)),
+        DataType::LargeList(item) => list(item, array.as_list::<i64>().value(row)),
+        DataType::ListView(item) => list(item, array.as_list_view::<i32>().value(row)),
+        DataType::LargeListView(item) => list(item, array.as_list_view::<i64>().value(row)),
+        DataType::FixedSizeList(item, _) => list(item, array.as_fixed_size_list().value(row)),
+        DataType::Map(entry, _) => list(entry, Arc::new(array.as_map().value(row))),
         DataType::Struct(fields) => {
             let columns = array.as_struct().columns().iter().map(|column| column.as_ref());
             object(fields.iter().map(|field| field.as_ref()).zip(columns), row)

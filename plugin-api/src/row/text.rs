@@ -120,7 +120,7 @@ fn push_float<F: std::fmt::Display + std::fmt::LowerExp>(out: &mut String, float
     };
 }
 
-fn push_hexadecimal(out: &mut String, bytes: &[u8]) {
+pub(super) fn push_hexadecimal(out: &mut String, bytes: &[u8]) {
     let digit = |number: u8| char::from(b"0123456789abcdef"[number as usize]);
     out.reserve(bytes.len() * 2);
     for byte in bytes {

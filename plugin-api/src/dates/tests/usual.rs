@@ -24,6 +24,10 @@ fn dates_in_the_usual_forms() {
         ("03:04:05", at(1970, 1, 1, 11_045, 0)),
         ("2020-01-02 24:00:00", at(2020, 1, 3, 0, 0)),
         ("24:00:00", at(1970, 1, 2, 0, 0)),
+        // Years as ISO 8601 has them, the year 0 being that before the year 1.
+        ("0000-02-29", at(0, 2, 29, 0, 0)),
+        ("-0043-03-15 12:00:00", at(-43, 3, 15, 43_200, 0)),
+        ("294246-12-31 23:59:59.999999", at(294_246, 12, 31, 86_399, 999_999)),
     ];
     for (text, micros) in cases {
         assert_eq!(parse_date(text.as_bytes()), Ok(micros), "{text}");
@@ -39,7 +43,10 @@ fn what_is_no_date_is_none() {
         "2020-01",
         "2020/01/02",
         "01/02/2020",
-        "-2020-01-02",
+        "-20200102",
+        "-20-01-02",
+        "--2020-01-02",
+        "12345678-01-02",
         " 2020-01-02",
         "2020-01-02 ",
         "2020-01-02x",
@@ -59,6 +66,7 @@ fn what_is_no_date_is_none() {
         "2020-01-02 03:04:05.0000001",
         "1577934245",
         "２０２０-01-02",
+        "5874897-12-31",
     ];
     for text in cases {
         assert!(parse_date(text.as_bytes()).is_err(), "{text}");
@@ -73,6 +81,16 @@ fn a_zone_is_not_dropped() {
     }
     let pattern = DatePattern::parse("yyyy-MM-dd HH:mm:ssXXX").unwrap();
     assert_eq!(parse_date_by(&pattern, b"2020-01-02 03:04:05+08:00"), Ok(at(2020, 1, 1, 68_645, 0)));
+}
+
+#[test]
+fn an_offset_is_what_stands_behind_a_time() {
+    assert_eq!(split_offset("2020-01-02 03:04:05Z"), Some(("2020-01-02 03:04:05", 0)));
+    assert_eq!(split_offset("2020-01-02 03:04:05.5+08"), Some(("2020-01-02 03:04:05.5", 28_800)));
+    assert_eq!(split_offset("2020-01-02 03:04:05 -03:30"), Some(("2020-01-02 03:04:05 ", -12_600)));
+    for text in ["2020-01-02", "2020-01-02 03:04:05", "2020-01-02 03:04:05+8", "2020-01-02 03:04:05 CET"] {
+        assert_eq!(split_offset(text), None, "{text}");
+    }
 }
 
 #[test]

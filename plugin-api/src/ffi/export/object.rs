@@ -99,6 +99,30 @@ unsafe fn run<Table: Exported>(
     unsafe { guard(error, guarded) }
 }
 
+/// Runs a call on an object whose calls may come from several threads at once: none of them changes it. A panic concerns
+/// only the call that it happens in.
+///
+/// # Safety
+/// `this` is null, or a handle that `put_object` filled in and on which no call but this kind is under way.
+/// `error` is null or points to a `ts_error` that holds nothing.
+pub(super) unsafe fn shared<Table: Exported>(
+    this: *mut TsObject<Table>,
+    error: *mut TsError,
+    call: impl FnOnce(&Table::Value) -> Result<()>,
+) -> i32 {
+    let guarded = || {
+        // SAFETY: handed on from the caller.
+        let kept = unsafe { kept(this) };
+        if kept.is_null() {
+            return Err(Error::internal("a call on an object that was released, or never made"));
+        }
+        // SAFETY: it is alive, and nobody borrows it for more than reading.
+        call(unsafe { &(*kept).value })
+    };
+    // SAFETY: handed on from the caller.
+    unsafe { guard(error, guarded) }
+}
+
 /// The `cancel` function of an object: it looks at the cancel handle and at nothing else.
 ///
 /// # Safety

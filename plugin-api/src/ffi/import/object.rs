@@ -1,5 +1,5 @@
 //! An object of a plugin as the engine holds it: called by one thread at a time, cancelled by any, released once.
-//! What the calls of each kind of object are is said in `reader`, `writer` and `transformer`.
+//! What the calls of each kind of object are is said in `reader`, `writer`, `transformer` and `lookup`.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::ffi::abi::{
-    Signal, TsHost, TsObject, TsReaderTable, TsReaderTaskTable, TsTransformerTable, TsWriterTable, TsWriterTaskTable,
+    Signal, TsHost, TsLookupTable, TsObject, TsReaderTable, TsReaderTaskTable, TsTransformerTable, TsWriterTable,
+    TsWriterTaskTable,
 };
 use crate::ffi::arrow::Trust;
 use crate::ffi::host::ExportedHost;
@@ -98,6 +99,16 @@ impl Imported for TsTransformerTable {
     }
 }
 
+impl Imported for TsLookupTable {
+    const WHAT: &'static str = "lookup";
+    fn release(table: *const Self) -> Signal<Self> {
+        slot!(table, TsLookupTable, release)
+    }
+    fn cancel(table: *const Self) -> Signal<Self> {
+        slot!(table, TsLookupTable, cancel)
+    }
+}
+
 /// A plugin's object. It is released when this is dropped and all tasks that it has opened are.
 pub(super) struct Object<Table: Imported> {
     owner: Arc<Owner<Table>>,
@@ -137,7 +148,16 @@ impl<Table: Imported> Object<Table> {
         parent: Option<Parent>,
         make: impl FnOnce(*const TsHost, *mut TsObject<Table>) -> Result<()>,
     ) -> Result<Object<Table>> {
-        let host = ExportedHost::new(host);
+        Object::open_on(trust, ExportedHost::new(host), parent, make)
+    }
+
+    /// The same on a host that is exported already.
+    pub(super) fn open_on(
+        trust: Trust,
+        host: ExportedHost,
+        parent: Option<Parent>,
+        make: impl FnOnce(*const TsHost, *mut TsObject<Table>) -> Result<()>,
+    ) -> Result<Object<Table>> {
         let mut handle = TsObject::empty();
         make(host.table(), &mut handle)?;
         if handle.table.is_null() || !handle.table.is_aligned() {

@@ -98,7 +98,19 @@ fn assertions() -> String {
         same_layout!(
             c,
             "ts_host",
-            TsHost { size, data, log_level, reserved, log, dirty, is_cancelled, retain, release, get_extension }
+            TsHost {
+                size,
+                data,
+                log_level,
+                reserved,
+                log,
+                dirty,
+                is_cancelled,
+                retain,
+                release,
+                get_extension,
+                started
+            }
         );
     }
     {
@@ -112,6 +124,24 @@ fn assertions() -> String {
     }
     {
         same_layout!(c, "ts_writer_task", TsWriterTask { table, data });
+    }
+    {
+        same_layout!(c, "ts_lookup", TsLookup { table, data });
+    }
+    {
+        same_layout!(c, "ts_lookup_plugin", TsLookupPlugin { size, new_lookup });
+    }
+    {
+        same_layout!(c, "ts_lookup_table", TsLookupTable { size, prepare, start, cancel, release });
+    }
+    {
+        same_layout!(c, "ts_lookup_host", TsLookupHost { size, complete, fail, is_wanted });
+    }
+    {
+        same_layout!(c, "ts_found", TsFound { size, rows, key_of_row, failed, n_failed });
+    }
+    {
+        same_layout!(c, "ts_failed_key", TsFailedKey { key, kind, retryable, reserved, message, message_len });
     }
     {
         same_layout!(c, "ts_transformer", TsTransformer { table, data });
