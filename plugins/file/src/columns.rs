@@ -237,6 +237,7 @@ impl Columns {
                 ColumnType::Double => convert(&|text| is_number(text).map(|()| 0)),
                 ColumnType::Boolean => convert(&|text| parse_boolean(text).map(i64::from)),
                 ColumnType::Date(dates) => convert(&|text| dates.parse(text)),
+                ColumnType::Bytes(form) => convert(&|text| form.parse(text, &mut Vec::new()).map(|()| 0)),
             }
         }
     }

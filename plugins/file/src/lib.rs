@@ -4,6 +4,7 @@ mod config;
 mod reader;
 mod writer;
 
+mod bytes;
 mod columns;
 mod compression;
 mod copy;

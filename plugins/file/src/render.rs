@@ -2,15 +2,12 @@
 //! with the parts of a second that they have.
 //! Not here: what stands between the texts (`format`), text to values (`types`).
 
-mod base64;
-
 use std::borrow::Cow;
 
 use arrow_array::{Array, StringArray};
 use arrow_buffer::NullBuffer;
-use arrow_schema::DataType;
-use transship_plugin_api::dates::Zone;
-use transship_plugin_api::row::{Column, Value, write_plain_float};
+use arrow_schema::Field;
+use transship_plugin_api::row::{Column, ColumnText, Value};
 use transship_plugin_api::{Error, Result};
 
 use crate::config::TextRules;
@@ -47,7 +44,7 @@ impl Cells<'_> {
 }
 
 /// The texts of a column.
-pub(crate) fn render<'a>(array: &'a dyn Array, rules: &TextRules) -> Result<Cells<'a>> {
+pub(crate) fn render<'a>(field: &Field, array: &'a dyn Array, rules: &TextRules) -> Result<Cells<'a>> {
     if let Some(texts) = array.as_any().downcast_ref::<StringArray>() {
         return Ok(Cells {
             offsets: Cow::Borrowed(texts.value_offsets()),
@@ -59,7 +56,7 @@ pub(crate) fn render<'a>(array: &'a dyn Array, rules: &TextRules) -> Result<Cell
     let mut cells =
         Rendering { offsets: Vec::with_capacity(array.len() + 1), text: String::new(), unwritable: Vec::new() };
     cells.offsets.push(0);
-    cells.all(array, rules)?;
+    cells.all(field, array, rules)?;
     let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
     Ok(Cells {
         offsets: Cow::Owned(cells.offsets),
@@ -77,14 +74,11 @@ struct Rendering {
 }
 
 impl Rendering {
-    fn all(&mut self, array: &dyn Array, rules: &TextRules) -> Result<()> {
-        let zone = match array.data_type() {
-            DataType::Timestamp(_, Some(zone)) => rules.formats.zone_of(zone),
-            _ => Zone::UTC,
-        };
+    fn all(&mut self, field: &Field, array: &dyn Array, rules: &TextRules) -> Result<()> {
+        let text = ColumnText::new(field, &rules.formats);
         let column = Column::new(array);
         for row in 0..array.len() {
-            self.one(column.get(row), row, rules, &zone);
+            self.one(column.get(row), row, rules, &text);
             let end = i32::try_from(self.text.len()).map_err(|_| {
                 Error::unsupported(
                     "the texts of a column of one batch are larger than 2 GiB; set a smaller byte capacity",
@@ -95,25 +89,28 @@ impl Rendering {
         Ok(())
     }
 
-    fn one(&mut self, value: Value<'_>, row: usize, rules: &TextRules, zone: &Zone) {
-        match value {
-            Value::Int(number) => self.text.push_str(itoa::Buffer::new().format(number)),
-            Value::UInt(number) => self.text.push_str(itoa::Buffer::new().format(number)),
-            Value::Float32(number) => write_plain_float(&mut self.text, number, f64::from(number)),
-            Value::Float64(number) => write_plain_float(&mut self.text, number, number),
-            Value::Bytes(bytes) if rules.base64 => base64::write(bytes, &mut self.text),
-            Value::Bytes(bytes) => match rules.formats.encoding().decode(bytes) {
-                Some(text) => self.text.push_str(&text),
-                None => self.unwritable.push((row, NO_TEXT)),
-            },
-            other if other.write_dated(&rules.formats, zone, &mut self.text) => {}
-            other => other.write_text(&mut self.text),
+    #[inline]
+    fn one(&mut self, value: Value<'_>, row: usize, rules: &TextRules, text: &ColumnText<'_>) {
+        let is_text = match value {
+            Value::Int(number) => {
+                self.text.push_str(itoa::Buffer::new().format(number));
+                true
+            }
+            Value::UInt(number) => {
+                self.text.push_str(itoa::Buffer::new().format(number));
+                true
+            }
+            Value::Bytes(bytes) if !text.meaning().is_uuid() => rules.bytes.write(bytes, &mut self.text),
+            value => text.write(value, &mut self.text).is_ok(),
+        };
+        if !is_text {
+            self.unwritable.push((row, NO_TEXT));
         }
     }
 }
 
 const NO_TEXT: &str = "has bytes that are no text in the encoding that common.column.encoding names, or else UTF-8; \
-                       set byteEncoding to base64";
+                       set byteEncoding to base64 or hex";
 
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ use transship_plugin_api::fields::number_field;
 use transship_plugin_api::{ColumnFormats, DatePattern};
 
 pub(crate) use self::number::{is_number, parse_long};
+use crate::bytes::ByteForm;
 
 /// The type of a column, by DataX's names.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub(crate) enum ColumnType {
     Boolean,
     /// `date`: a date with or without time.
     Date(Dates),
+    /// `bytes`: as `byteEncoding` says.
+    Bytes(ByteForm),
 }
 
 /// How the dates of a column are written.
@@ -49,17 +52,18 @@ impl Dates {
 }
 
 /// The words for types in a job file.
-pub(crate) const TYPE_NAMES: &[&str] = &["string", "long", "double", "boolean", "date"];
+pub(crate) const TYPE_NAMES: &[&str] = &["string", "long", "double", "boolean", "date", "bytes"];
 
 impl ColumnType {
-    /// The type with this name, in any case, and these dates.
-    pub(crate) fn from_name(name: &str, dates: Dates) -> Option<ColumnType> {
+    /// The type with this name, in any case, and these dates and bytes.
+    pub(crate) fn from_name(name: &str, dates: Dates, bytes: ByteForm) -> Option<ColumnType> {
         Some(match name.trim().to_ascii_lowercase().as_str() {
             "string" => ColumnType::Text,
             "long" => ColumnType::Long,
             "double" => ColumnType::Double,
             "boolean" => ColumnType::Boolean,
             "date" => ColumnType::Date(dates),
+            "bytes" => ColumnType::Bytes(bytes),
             _ => return None,
         })
     }
@@ -77,6 +81,7 @@ impl ColumnType {
             ColumnType::Double => is_number(text),
             ColumnType::Boolean => parse_boolean(text).map(|_| ()),
             ColumnType::Date(dates) => dates.parse(text).map(|_| ()),
+            ColumnType::Bytes(form) => form.parse(text, &mut Vec::new()),
         }
     }
 
@@ -87,6 +92,7 @@ impl ColumnType {
             ColumnType::Text => DataType::Utf8,
             ColumnType::Long => DataType::Int64,
             ColumnType::Boolean => DataType::Boolean,
+            ColumnType::Bytes(_) => DataType::Binary,
             ColumnType::Date(Dates::By(pattern)) if pattern.has_zone() => {
                 DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
             }

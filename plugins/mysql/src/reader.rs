@@ -1,6 +1,7 @@
 //! `mysqlreader`: finds the servers, has them describe what is read, and cuts tables into splits.
 
 mod cells;
+mod instants;
 mod shape;
 mod split;
 mod task;
@@ -12,15 +13,16 @@ use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
-use transship_sql::MySql;
 use transship_sql::parameters::{Columns, Source, What};
 use transship_sql::retry::{Schedule, with_retries};
 use transship_sql::select;
 use transship_sql::split::Range;
+use transship_sql::{Dialect, MySql};
 
 use crate::config::ReaderConfig;
-use crate::session::{Column, Server, Session, Stop, code};
+use crate::session::{Clock, Column, Server, Session, Stop};
 use crate::table;
+use instants::{Instants, is_instant};
 use shape::Shape;
 use task::{MySqlReaderTask, Reading};
 
@@ -50,23 +52,25 @@ struct Open {
     session: Session,
     /// Which of the connection's servers it is.
     server: usize,
-    /// How far the session's clock is ahead of UTC.
-    offset_seconds: i64,
+    clock: Clock,
 }
 
 /// What other processes of the run need not find out again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct State {
-    /// For each connection, which of its servers is read, and the zone of its sessions.
+    /// For each connection, which of its servers is read, and the clock of its sessions.
     connections: Vec<Place>,
-    /// The different descriptions of the sources' columns, the first one's first.
+    /// The different descriptions of the sources' columns, the first one's first: of a thousand tables that are alike, one is
+    /// enough.
     columns: Vec<Vec<Column>>,
+    /// For each source, which of the descriptions is its own.
+    described: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Place {
     server: usize,
-    offset_seconds: i64,
+    clock: Clock,
 }
 
 /// What a split is made of.
@@ -80,9 +84,10 @@ struct Piece {
 impl Reader for MySqlReader {
     fn prepare(&mut self) -> Result<Value> {
         let mut columns: Vec<Vec<Column>> = Vec::new();
+        let mut described = Vec::new();
         let mut shared: Option<Shape> = None;
         for source in self.config.sources.clone() {
-            let sql = self.statement(&source, None);
+            let sql = self.statement(&source, &self.columns_as_named(), None);
             let open = self.open(source.connection)?;
             let found = shape::columns_of(&mut open.session, &source, &sql)?;
             let shape = Shape::new(&found, self.config.booleans);
@@ -90,17 +95,22 @@ impl Reader for MySqlReader {
                 None => shared = Some(shape),
                 Some(shared) => shared.widen(&shape, &source.name(), &self.config.sources[0].name())?,
             }
-            // Of a thousand tables that are alike, one description is enough.
-            if !columns.contains(&found) {
+            let known = columns.iter().position(|known| *known == found);
+            described.push(known.unwrap_or(columns.len()));
+            if known.is_none() {
                 columns.push(found);
             }
         }
         let connections = self.open.iter().map(|open| {
             let open = open.as_ref().ok_or_else(|| Error::internal("a database of the job was not opened"))?;
-            Ok(Place { server: open.server, offset_seconds: open.offset_seconds })
+            Ok(Place { server: open.server, clock: open.clock })
         });
-        let state = State { connections: connections.collect::<Result<_>>()?, columns };
+        let state = State { connections: connections.collect::<Result<_>>()?, columns, described };
         self.take_up(state.clone())?;
+        for (index, source) in self.config.sources.iter().enumerate() {
+            let (instants, clock) = self.instants(index)?;
+            instants.warn(&self.config, source, clock);
+        }
         serde_json::to_value(state).map_err(unreadable)
     }
 
@@ -129,17 +139,22 @@ impl Reader for MySqlReader {
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
         let piece = Piece::deserialize(&split.detail).map_err(unreadable)?;
         let source = self.config.sources.get(piece.source).ok_or_else(|| unreadable("no such source"))?;
-        let not_prepared = || Error::internal("a split was opened before the reader was prepared");
-        let (state, schema) = self.state.as_ref().ok_or_else(not_prepared)?;
+        let (instants, clock) = self.instants(piece.source)?;
+        let (state, schema) = self.state()?;
         let place = state.connections.get(source.connection).ok_or_else(|| unreadable("no such connection"))?;
         let server = self.config.servers[source.connection].get(place.server);
         let server = server.ok_or_else(|| unreadable("no such server"))?;
+        let columns = match instants {
+            Instants::Counted => self.columns_as_numbers(state, schema, piece.source),
+            Instants::Shown | Instants::Fixed => self.columns_as_named(),
+        };
         Ok(Box::new(MySqlReaderTask::new(Reading {
             server: server.clone(),
             stop: Stop::new(host.clone()),
-            sql: self.statement(source, piece.range.condition(&MySql).as_deref()),
+            sql: self.statement(source, &columns, piece.range.condition(&MySql).as_deref()),
             schema: schema.clone(),
-            offset_seconds: place.offset_seconds,
+            clock,
+            instants,
             zero_date: self.config.zero_date,
             label: split.label.clone(),
             options: options.clone(),
@@ -159,18 +174,50 @@ impl MySqlReader {
         Ok(())
     }
 
+    fn state(&self) -> Result<&(State, SchemaRef)> {
+        self.state.as_ref().ok_or_else(|| Error::internal("a reader was used before it was prepared"))
+    }
+
+    /// How the instants of a source are read, and the clock of its sessions.
+    fn instants(&self, source: usize) -> Result<(Instants, Clock)> {
+        let (state, schema) = self.state()?;
+        let source = &self.config.sources[source];
+        let place = state.connections.get(source.connection).ok_or_else(|| unreadable("no such connection"))?;
+        Ok((Instants::of(&self.config, source, schema, place.clock), place.clock))
+    }
+
     /// The query that reads a source, or those of its rows that meet a condition.
-    fn statement(&self, source: &Source, range: Option<&str>) -> String {
+    fn statement(&self, source: &Source, columns: &[String], range: Option<&str>) -> String {
         match &source.what {
             What::Query(sql, _) => sql.clone(),
             What::Table(name) => {
-                let columns = match &self.config.columns {
-                    Columns::All => vec!["*".to_string()],
-                    Columns::Named(columns) => columns.iter().map(|entry| table::quoted_column(entry)).collect(),
-                };
-                select::from_table(&columns, &table::quoted(name), self.config.condition.as_deref(), range)
+                select::from_table(columns, &table::quoted(name), self.config.condition.as_deref(), range)
             }
         }
+    }
+
+    /// The columns that the job names, as SQL takes them.
+    fn columns_as_named(&self) -> Vec<String> {
+        match &self.config.columns {
+            Columns::All => vec!["*".to_string()],
+            Columns::Named(columns) => columns.iter().map(|entry| table::quoted_column(entry)).collect(),
+        }
+    }
+
+    /// The same, but instants are numbers.
+    fn columns_as_numbers(&self, state: &State, schema: &SchemaRef, source: usize) -> Vec<String> {
+        let names = match &self.config.columns {
+            Columns::Named(_) => self.columns_as_named(),
+            Columns::All => {
+                let described = state.described.get(source).and_then(|index| state.columns.get(*index));
+                described.into_iter().flatten().map(|column| MySql.quote(&column.name)).collect()
+            }
+        };
+        let columns = names.into_iter().zip(schema.fields()).map(|(name, field)| match is_instant(field.data_type()) {
+            true => format!("UNIX_TIMESTAMP({name})"),
+            false => name,
+        });
+        columns.collect()
     }
 
     /// The session in which questions about a connection are asked.
@@ -178,11 +225,10 @@ impl MySqlReader {
         if self.open[connection].is_none() {
             let place = self.state.as_ref().and_then(|(state, _)| state.connections.get(connection)).cloned();
             let open = match place {
-                Some(Place { server, offset_seconds }) => {
+                Some(Place { server, clock }) => {
                     let chosen = self.config.servers[connection].get(server);
                     let chosen = chosen.ok_or_else(|| unreadable("no such server"))?;
-                    let (session, _) = open_session(chosen, &self.stop, offset_seconds)?;
-                    Open { session, server, offset_seconds }
+                    Open { session: open_session(chosen, &self.stop)?, server, clock }
                 }
                 None => self.first_that_answers(connection)?,
             };
@@ -202,10 +248,13 @@ impl MySqlReader {
     fn try_each(&self, servers: &[Arc<Server>]) -> Result<Open> {
         let mut problems: Vec<Error> = Vec::new();
         for (index, server) in servers.iter().enumerate() {
-            let opened = Session::open_once(server, &self.stop).and_then(|session| set_up(session, None));
-            let opened = opened.and_then(|(mut session, offset)| self.probe(&mut session).map(|()| (session, offset)));
+            let opened = Session::open_once(server, &self.stop).and_then(set_up).and_then(|mut session| {
+                self.probe(&mut session)?;
+                let clock = Clock::of(&mut session)?;
+                Ok(Open { session, server: index, clock })
+            });
             match opened {
-                Ok((session, offset_seconds)) => return Ok(Open { session, server: index, offset_seconds }),
+                Ok(open) => return Ok(open),
                 Err(error) if servers.len() == 1 || error.kind() == Kind::Cancelled => return Err(error),
                 Err(error) => problems.push(error),
             }
@@ -231,11 +280,14 @@ impl MySqlReader {
 
     fn split(&mut self, index: usize, channels: u32) -> Result<Vec<Split>> {
         let source = self.config.sources[index].clone();
+        // A plan asks for splits without having prepared anything.
+        let sight = if self.state.is_some() { Some(self.instants(index)?) } else { None };
         let tables = self.config.sources.len();
         let wanted = split::Wanted {
             parts: transship_sql::split::parts(channels, tables, self.config.split_factor),
             by: self.config.split_by.clone(),
             condition: self.config.condition.clone(),
+            counts_instants: sight.is_some_and(|(instants, _)| instants == Instants::Counted),
         };
         let place = match self.config.servers.len() {
             1 => String::new(),
@@ -243,7 +295,14 @@ impl MySqlReader {
         };
         let ranges = match &source.what {
             What::Query(..) => vec![split::Part::whole()],
-            What::Table(name) => split::cut(&mut self.open(source.connection)?.session, name, &wanted)?,
+            What::Table(name) => {
+                let session = &mut self.open(source.connection)?.session;
+                // The bounds of a range must mean the same here and where it is read.
+                if let Some((Instants::Fixed, clock)) = sight {
+                    clock.fix(session)?;
+                }
+                split::cut(session, name, &wanted)?
+            }
         };
         let called = match &source.what {
             What::Table(name) => name.clone(),
@@ -260,43 +319,18 @@ impl MySqlReader {
     }
 }
 
-/// Opens a session to read on, with the clock given.
-fn open_session(server: &Arc<Server>, stop: &Stop, offset_seconds: i64) -> Result<(Session, i64)> {
-    set_up(Session::open(server, stop)?, Some(offset_seconds))
+/// Opens a session to read on.
+fn open_session(server: &Arc<Server>, stop: &Stop) -> Result<Session> {
+    set_up(Session::open(server, stop)?)
 }
 
-/// Makes a session fit to be read on, with a clock that has the same offset at all times: that which the session's zone has now,
-/// or the one given. So `now()` says in it what it says elsewhere, and each TIMESTAMP means one instant.
-fn set_up(mut session: Session, offset_seconds: Option<i64>) -> Result<(Session, i64)> {
+/// Makes a session fit to be read on.
+fn set_up(mut session: Session) -> Result<Session> {
     // A writer that is slow must not make the server lose its patience.
-    let patience = "SET SESSION net_write_timeout = 31536000, net_read_timeout = 31536000";
+    let patience = "SET SESSION net_write_timeout = 31536000, net_read_timeout = 31536000, wait_timeout = 31536000";
     session.execute("setting the connection up", patience)?;
     session.run_session_statements()?;
-    let offset = match offset_seconds {
-        Some(offset) => offset,
-        None => offset_of(&mut session)?,
-    };
-    let fixed = fix_offset(&mut session, offset)?;
-    Ok((session, fixed))
-}
-
-/// How far the clock of a session is ahead of UTC now.
-pub(crate) fn offset_of(session: &mut Session) -> Result<i64> {
-    let rows = session.ask("asking for the time zone", "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), NOW())")?;
-    let offset = rows.first().and_then(|row| row.first()).and_then(Option::as_deref).and_then(|text| text.parse().ok());
-    offset.ok_or_else(|| Error::internal("the server does not tell its time zone"))
-}
-
-/// Gives the session a zone with this offset at all times; UTC where the server does not take it.
-pub(crate) fn fix_offset(session: &mut Session, offset_seconds: i64) -> Result<i64> {
-    let sign = if offset_seconds < 0 { '-' } else { '+' };
-    let minutes = offset_seconds.abs() / 60;
-    let set = format!("SET SESSION time_zone = '{sign}{:02}:{:02}'", minutes / 60, minutes % 60);
-    match session.run(&set)? {
-        Ok(_) => Ok(offset_seconds),
-        Err(refused) if refused.code == code::UNKNOWN_TIME_ZONE && offset_seconds != 0 => fix_offset(session, 0),
-        Err(refused) => Err(session.server.refused("setting the time zone", &refused)),
-    }
+    Ok(session)
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Error {

@@ -1,5 +1,6 @@
 //! A connection to a server: opening it, running statements on it, giving them up.
 
+mod clock;
 mod column;
 mod handshake;
 mod server;
@@ -20,6 +21,7 @@ use transship_sql::retry::{Schedule, with_retries};
 use handshake::{Failure, Hello};
 use wire::Wire;
 
+pub(crate) use clock::Clock;
 pub(crate) use column::{Column, kind, take_text};
 pub(crate) use server::Server;
 pub(crate) use stop::Stop;
@@ -46,6 +48,10 @@ pub(crate) struct Session {
     host: Host,
     /// Whether the server owes no answer.
     idle: bool,
+    /// Statements that go before the next command, without a wait for their answers.
+    ahead: Vec<&'static str>,
+    /// How many of their answers are still to come.
+    owed: usize,
 }
 
 /// What a statement without a result came to.
@@ -119,7 +125,16 @@ impl Session {
             Err(Failure::Broken(error)) => return Err(failed(error)),
         };
         let server = server.clone();
-        Ok(Session { server, stop: stop.clone(), wire, hello, host: host.clone(), idle: true })
+        Ok(Session {
+            server,
+            stop: stop.clone(),
+            wire,
+            hello,
+            host: host.clone(),
+            idle: true,
+            ahead: Vec::new(),
+            owed: 0,
+        })
     }
 
     /// What the URL and the job have every connection begin with.
@@ -235,6 +250,11 @@ impl Session {
         }
     }
 
+    /// Lets go of the memory that a huge row needed, once it was looked at.
+    pub(crate) fn give_back_room(&mut self) {
+        self.wire.give_back_room();
+    }
+
     /// Forgets a query that was looked at.
     pub(crate) fn close(&mut self, prepared: &Prepared) -> Result<()> {
         // There is no answer to this.
@@ -243,16 +263,31 @@ impl Session {
         Ok(())
     }
 
+    /// Runs a statement that always succeeds together with the next one: a way to the server and back less.
+    pub(crate) fn run_with_next(&mut self, sql: &'static str) {
+        self.ahead.push(sql);
+    }
+
     fn send_command(&mut self, command: u8, rest: &[u8]) -> Result<()> {
-        self.wire.begin();
-        self.idle = false;
+        self.begin()?;
         self.wire.send_parts(&[&[command], rest])
+    }
+
+    /// Begins a command, behind those that go ahead of it.
+    fn begin(&mut self) -> Result<()> {
+        self.idle = false;
+        for sql in std::mem::take(&mut self.ahead) {
+            self.wire.begin();
+            self.wire.send_parts(&[&[command::QUERY], sql.as_bytes()])?;
+            self.owed += 1;
+        }
+        self.wire.begin();
+        Ok(())
     }
 
     /// Runs a statement in parts that need not be joined.
     pub(crate) fn run_parts(&mut self, parts: [&[u8]; 3]) -> Result<Result<Done, Refused>> {
-        self.wire.begin();
-        self.idle = false;
+        self.begin()?;
         let [first, second, third] = parts;
         self.wire.send_parts(&[&[command::QUERY], first, second, third])?;
         match self.answer()? {
@@ -268,6 +303,12 @@ impl Session {
     }
 
     fn answer(&mut self) -> Result<Result<Answer, Refused>> {
+        while self.owed > 0 {
+            self.owed -= 1;
+            if let packet @ [0xff, ..] = self.wire.receive()? {
+                return Err(self.server.refused("setting a savepoint", &Refused::parse(packet)));
+            }
+        }
         let packet = self.wire.receive()?;
         Ok(match packet {
             [0xff, ..] => {
@@ -354,8 +395,8 @@ impl Session {
     }
 }
 
-/// The bytes of a file in one packet.
-const FILE_CHUNK: usize = 1 << 20;
+/// The bytes of a file in one packet: fewer than any server takes.
+const FILE_CHUNK: usize = 256 << 10;
 
 /// What came of a result.
 pub(crate) enum Next<'a> {

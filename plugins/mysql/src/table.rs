@@ -49,6 +49,8 @@ pub(crate) struct TableColumn {
     /// Whether the server computes it.
     pub(crate) is_generated: bool,
     pub(crate) is_auto_increment: bool,
+    /// Whether `*` does not mean it.
+    pub(crate) is_invisible: bool,
 }
 
 impl Table {
@@ -153,6 +155,7 @@ fn column(row: Vec<Option<String>>) -> Option<TableColumn> {
         fraction: number(fraction).and_then(|fraction| u32::try_from(fraction).ok()).unwrap_or(0),
         is_generated: extra.contains("virtual") || extra.contains("stored") || extra.contains("persistent"),
         is_auto_increment: extra.contains("auto_increment"),
+        is_invisible: extra.contains("invisible"),
     })
 }
 

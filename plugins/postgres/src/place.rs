@@ -109,6 +109,8 @@ pub(crate) struct Place {
     pub(crate) target: Target,
     /// Its type, for messages.
     pub(crate) declared: String,
+    /// Whether NULL can be stored there.
+    pub(crate) takes_null: bool,
     /// Whether an empty text for a number is NULL.
     pub(crate) empty_as_null: bool,
     /// Whether NUL characters are left out of texts, rather than make a record dirty.
@@ -145,6 +147,7 @@ impl Place {
             name: column.name.clone(),
             target,
             declared: column.server_type.name.clone(),
+            takes_null: true,
             empty_as_null,
             removes_nul,
             infinity: field.metadata().contains_key(INFINITY_KEY),
@@ -152,6 +155,11 @@ impl Place {
             formats,
             zone,
         }
+    }
+
+    /// The same, where NULL cannot be stored if this is false.
+    pub(crate) fn taking_null(self, takes_null: bool) -> Place {
+        Place { takes_null, ..self }
     }
 
     /// The text of a value.

@@ -16,13 +16,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::join;
 use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, CopyInSink, CopyOutStream, SimpleQueryMessage, Statement};
 use transship_plugin_api::{Error, Result};
 
 pub(crate) use server::Server;
 pub(crate) use stop::Stop;
-pub(crate) use words::Refused;
 use words::lost_by;
+pub(crate) use words::{Constraint, Refused};
 
 /// How long to wait until a server has taken a request to cancel a statement.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(2);
@@ -123,6 +124,16 @@ impl Session {
         self.wait(self.client.prepare(sql))
     }
 
+    /// Runs a prepared query that yields numbers.
+    pub(crate) fn numbers(
+        &self,
+        query: &Statement,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Result<Vec<i64>, tokio_postgres::Error>> {
+        let rows = self.wait(self.client.query(query, parameters))?;
+        Ok(rows.and_then(|rows| rows.iter().map(|row| row.try_get(0)).collect()))
+    }
+
     /// Begins `COPY … TO STDOUT`.
     pub(crate) fn copy_out(&self, doing: impl Display, sql: &str) -> Result<CopyOutStream> {
         self.wait(self.client.copy_out(sql))?.map_err(|error| self.failed(doing, error))
@@ -137,11 +148,10 @@ impl Session {
     /// server need be waited for only once.
     pub(crate) fn copy_in(
         &self,
-        doing: impl Display,
         before: Option<&str>,
         copy: &Statement,
-    ) -> Result<CopyInSink<Bytes>> {
-        let begun = self.wait(async {
+    ) -> Result<Result<CopyInSink<Bytes>, tokio_postgres::Error>> {
+        self.wait(async {
             let copy = self.client.copy_in(copy);
             match before {
                 None => copy.await,
@@ -150,8 +160,7 @@ impl Session {
                     done.and(copy)
                 }
             }
-        })?;
-        begun.map_err(|error| self.failed(doing, error))
+        })
     }
 
     /// Waits for an answer of the server, until it comes or the task is to stop.

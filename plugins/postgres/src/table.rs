@@ -17,6 +17,10 @@ pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) kind: TableKind,
     pub(crate) columns: Vec<Column>,
+    /// Whether the user may insert into any column, and so lock the table.
+    pub(crate) may_lock: bool,
+    /// Whether a trigger sees rows before they are stored, so that they may become others.
+    pub(crate) changes_rows: bool,
     /// The columns of the primary key, in its order.
     pub(crate) primary_key: Vec<String>,
     /// Its size in pages, where it has any.
@@ -109,12 +113,17 @@ pub(crate) fn missing(session: &Session, text: &str, advice: Option<&str>) -> Er
     Error::schema(format!("table {text} does not exist in {}{hint}", session.server.place))
 }
 
+/// What the catalogue calls a trigger that sees each row before it is inserted.
+const ROW_BEFORE_INSERT: u8 = 1 | 2 | 4;
+
 fn look_up(session: &Session, name: &str) -> Result<Option<Table>> {
     let doing = format!("looking for table {name}");
     let sql = format!(
         "SELECT c.oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relname, c.relkind, c.reltuples::int8, \
          CASE WHEN c.relkind IN ('r', 'm') THEN pg_relation_size(c.oid) / current_setting('block_size')::int8 ELSE 0 END, \
-         coalesce((SELECT amname FROM pg_am WHERE pg_am.oid = c.relam), 'heap') \
+         coalesce((SELECT amname FROM pg_am WHERE pg_am.oid = c.relam), 'heap'), \
+         EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND tgenabled <> 'D' AND tgtype & {ROW_BEFORE_INSERT} = {ROW_BEFORE_INSERT}), \
+         has_table_privilege(c.oid, 'INSERT') \
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.oid = to_regclass({}) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
         Postgres.text(name)
@@ -131,6 +140,8 @@ fn look_up(session: &Session, name: &str) -> Result<Option<Table>> {
         sql: text(1),
         name: text(2),
         kind,
+        changes_rows: text(7) == "t",
+        may_lock: text(8) == "t",
         columns: columns(session, &doing, &oid)?,
         primary_key: primary_key(session, &doing, &oid)?,
         pages: text(5).parse().unwrap_or(0),

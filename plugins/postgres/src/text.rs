@@ -15,6 +15,9 @@ use crate::place::{Place, Target};
 /// Appends the cell for a value, escaped, without what separates it from the next. If it is refused, the end of `out` is rubbish.
 pub(crate) fn put(place: &Place, value: Value<'_>, out: &mut Vec<u8>, scratch: &mut String) -> Result<(), Refusal> {
     if value.is_null() {
+        if !place.takes_null {
+            return Err(cells::NOT_NULL.into());
+        }
         out.extend_from_slice(b"\\N");
         return Ok(());
     }
@@ -53,6 +56,14 @@ fn written<'a>(place: &Place, value: Value<'a>, scratch: &'a mut String) -> Resu
     match value {
         Value::Text(text) => return Ok(text),
         Value::Bool(truth) if is_bits => return Ok(if truth { "1" } else { "0" }),
+        Value::UInt(number) if is_bits => {
+            write_bits(place, number, scratch)?;
+            return Ok(scratch);
+        }
+        Value::Int(number) if is_bits => {
+            write_bits(place, u64::try_from(number).map_err(|_| "a negative number has no bits")?, scratch)?;
+            return Ok(scratch);
+        }
         Value::Bytes(bytes) if is_bits => {
             scratch.clear();
             scratch.extend(
@@ -73,6 +84,19 @@ fn written<'a>(place: &Place, value: Value<'a>, scratch: &'a mut String) -> Resu
         _ => {}
     }
     place.text(value, scratch)
+}
+
+/// Writes a number as the binary digits that a column of bits takes: `bit(8)` takes eight, `bit varying(8)` up to eight.
+fn write_bits(place: &Place, number: u64, out: &mut String) -> Result<(), Refusal> {
+    let most = place.declared.split_once('(').and_then(|(_, rest)| rest.trim_end_matches(')').parse().ok());
+    let most = most.unwrap_or(if place.declared == "bit" { 1 } else { usize::MAX });
+    let width = if place.declared.starts_with("bit varying") { 1 } else { most };
+    out.clear();
+    out.push_str(&format!("{number:0width$b}"));
+    if out.len() > most {
+        return Err(Refusal::Dirty(format!("it has {} binary digits, and the column takes {most}", out.len()).into()));
+    }
+    Ok(())
 }
 
 /// Writes an array as PostgreSQL does: `{1,NULL,"a \"b\""}`.

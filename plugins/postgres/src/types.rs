@@ -41,6 +41,7 @@ pub(crate) mod oid {
     pub(crate) const FLOAT4: u32 = 700;
     pub(crate) const FLOAT8: u32 = 701;
     pub(crate) const MONEY: u32 = 790;
+    pub(crate) const INET: u32 = 869;
     pub(crate) const BPCHAR: u32 = 1042;
     pub(crate) const VARCHAR: u32 = 1043;
     pub(crate) const DATE: u32 = 1082;
@@ -153,7 +154,12 @@ impl Kind {
             Kind::LongDecimal { precision, scale } => (DataType::Decimal256(precision, scale), HashMap::new()),
             Kind::Number | Kind::Money => return number_field(name),
             Kind::Text => (DataType::Utf8, HashMap::new()),
-            Kind::Json | Kind::Jsonb => (DataType::Utf8, extension("arrow.json")),
+            Kind::Json => (DataType::Utf8, extension("arrow.json")),
+            Kind::Jsonb => {
+                let mut metadata = extension("arrow.json");
+                metadata.insert(SOURCE_TYPE_KEY.to_string(), "jsonb".to_string());
+                (DataType::Utf8, metadata)
+            }
             Kind::Uuid => (DataType::FixedSizeBinary(16), extension("arrow.uuid")),
             Kind::Bytes => (DataType::Binary, HashMap::new()),
             Kind::Date => (DataType::Date32, infinity()),

@@ -1,9 +1,11 @@
 //! `postgresqlwriter`: makes the table ready, all or nothing, and opens the tasks that write.
 
+mod again;
 mod failures;
 mod lane;
 mod load;
 mod plan;
+mod scout;
 mod stream;
 mod task;
 
@@ -108,12 +110,15 @@ impl Writer for PostgresWriter {
         let config = &self.config;
         let removes_nul = config.nul == NulCharacter::Remove;
         let places = plan.columns.iter().zip(schema.fields());
-        let places =
-            places.map(|(column, field)| Place::new(column, field, &config.formats, config.empty_as_null, removes_nul));
+        let places = places.map(|(column, field)| {
+            Place::new(column, field, &config.formats, config.empty_as_null, removes_nul)
+                .taking_null(!(column.not_null && plan.refuses_nulls))
+        });
+        let places = places.collect();
         Ok(Box::new(PostgresWriterTask::new(task::Writing {
             server: config.server.clone(),
             stop: Stop::new(host.clone()),
-            places: places.collect(),
+            places,
             plan,
             host,
             copy_records: config.copy_records,
@@ -240,7 +245,7 @@ fn new_name(text: &str) -> String {
 /// What a new column is declared as, by what arrives: for people.
 fn types_of_new_columns() -> &'static str {
     "Boolean → boolean, Int8/16 → smallint, Int32 → integer, Int64 → bigint, UInt64 → numeric(20, 0), Float32 → real, \
-     Float64 → double precision, Decimal(p, s) → numeric(p, s), number text → numeric, text → text, JSON → jsonb, \
+     Float64 → double precision, Decimal(p, s) → numeric(p, s), number text → numeric, text → text, JSON → json (jsonb from jsonb), \
      UUID → uuid, bytes → bytea, date → date, time → time, timestamp → timestamp or timestamptz, \
      duration and interval → interval, list → array, struct → jsonb, PostgreSQL's own types → the same"
 }

@@ -13,6 +13,7 @@
 //! | [`split`] | cuts a table into ranges that hold every row exactly once |
 //! | [`write`](mod@write) | write modes and their statements, `create table`, finding the bad rows of a batch |
 //! | [`retry`] | when to try again after a deadlock, a lock time-out or a lost connection |
+//! | `tls` | encrypted connections: whom to trust, and who we are; with the feature `tls` |
 
 #![warn(missing_docs)]
 
@@ -24,6 +25,8 @@ pub mod password;
 pub mod retry;
 pub mod select;
 pub mod split;
+#[cfg(feature = "tls")]
+pub mod tls;
 pub mod write;
 
 pub use dialect::{Dialect, MySql, Postgres, Sqlite};

@@ -1,18 +1,24 @@
 //! Dates and times as SQLite's own functions take them: `2024-02-29`, `2024-02-29 23:59:59.5`, `23:59`, with or without a
-//! zone. What they cannot say exactly in microseconds, or what no calendar has, is nothing.
+//! zone; and the words `infinity` and `-infinity`, which are the ends of the type's range. What cannot be said exactly in
+//! microseconds, or what no calendar has, is nothing.
 
 use transship_plugin_api::dates::{MICROS_PER_DAY, MICROS_PER_SECOND, days_from_civil};
+use transship_plugin_api::row::Infinity;
 
 /// The days since 1970-01-01 of `2024-02-29`.
 pub(crate) fn date(text: &[u8]) -> Option<i32> {
-    match day(text)? {
-        (days, []) => i32::try_from(days).ok(),
-        _ => None,
+    match day(text) {
+        Some((days, [])) => i32::try_from(days).ok(),
+        Some(_) => None,
+        None => Infinity::parse(text).map(|end| if end == Infinity::Past { i32::MIN } else { i32::MAX }),
     }
 }
 
-/// The microseconds since midnight of `23:59`, `23:59:59` or `23:59:59.123456`.
+/// The microseconds since midnight of `23:59`, `23:59:59` or `23:59:59.123456`; `24:00:00` is the end of the day.
 pub(crate) fn time(text: &[u8]) -> Option<i64> {
+    if text == b"24:00:00" {
+        return Some(MICROS_PER_DAY);
+    }
     match time_of_day(text)? {
         (micros, []) => Some(micros),
         _ => None,
@@ -21,16 +27,21 @@ pub(crate) fn time(text: &[u8]) -> Option<i64> {
 
 /// The microseconds since 1970-01-01 of a date, or of a date and a time with a blank or a `T` between them.
 pub(crate) fn timestamp(text: &[u8]) -> Option<i64> {
-    match day_and_time(text)? {
-        (micros, []) => Some(micros),
-        _ => None,
+    match day_and_time(text) {
+        Some((micros, [])) => Some(micros),
+        Some(_) => None,
+        None => infinite_micros(text),
     }
 }
 
 /// The microseconds since 1970-01-01 UTC of a date and a time with a zone behind them: `Z`, `+01:00`, `-0330`, `+05`.
 pub(crate) fn instant(text: &[u8]) -> Option<i64> {
-    let (micros, rest) = day_and_time(text)?;
+    let Some((micros, rest)) = day_and_time(text) else { return infinite_micros(text) };
     micros.checked_sub(offset_minutes(rest)? * 60 * MICROS_PER_SECOND)
+}
+
+fn infinite_micros(text: &[u8]) -> Option<i64> {
+    Infinity::parse(text).map(|end| if end == Infinity::Past { i64::MIN } else { i64::MAX })
 }
 
 /// Whether a text is any of the above, be its fraction of a second as fine as it likes, and with or without a zone.
@@ -72,20 +83,26 @@ fn offset_minutes(zone: &[u8]) -> Option<i64> {
 
 fn day_and_time(text: &[u8]) -> Option<(i64, &[u8])> {
     let (days, rest) = day(text)?;
-    let midnight = days * MICROS_PER_DAY;
+    let midnight = days.checked_mul(MICROS_PER_DAY)?;
     match rest {
         [b' ' | b'T', rest @ ..] => {
             let (micros, rest) = time_of_day(rest)?;
-            Some((midnight + micros, rest))
+            Some((midnight.checked_add(micros)?, rest))
         }
         rest => Some((midnight, rest)),
     }
 }
 
+/// Years have four digits, those after 9999 more, those before 0 a minus sign as well.
 fn day(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (date, rest) = text.split_at_checked(10)?;
-    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = date else { return None };
-    let year = two(&[*y1, *y2])? * 100 + two(&[*y3, *y4])?;
+    let (is_before_zero, unsigned) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, text),
+    };
+    let (digits, rest) = leading_digits(unsigned);
+    let ([b'-', m1, m2, b'-', d1, d2, rest @ ..], 4..=7) = (rest, digits.len()) else { return None };
+    let year = digits.iter().fold(0i64, |year, digit| year * 10 + (digit - b'0') as i64);
+    let year = if is_before_zero { -year } else { year };
     let days = days_from_civil(year, two(&[*m1, *m2])? as u32, two(&[*d1, *d2])? as u32)?;
     Some((days, rest))
 }

@@ -1,7 +1,8 @@
 //! The parameters of a job: what both sides share, and the tables that `transship plugins sqlite` prints.
-//! Not here: what only one side takes (`config/reader.rs`, `config/writer.rs`), and whether a table has the columns named.
+//! Not here: what only one side takes (`config/reader.rs`, `config/writer.rs`, `config/lookup.rs`), and whether a table has the columns named.
 
 mod location;
+mod lookup;
 mod reader;
 mod writer;
 
@@ -11,6 +12,7 @@ use transship_plugin_api::{Params, Result};
 use transship_sql::parameters::Rules;
 use transship_sql::{Dialect, Sqlite};
 
+pub(crate) use lookup::{LOOKUP_PARAMETERS, LookupConfig, LookupSource};
 pub(crate) use reader::{READER_PARAMETERS, ReaderConfig, Types};
 pub(crate) use writer::{WRITER_PARAMETERS, WriterConfig};
 

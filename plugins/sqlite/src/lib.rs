@@ -1,6 +1,7 @@
-//! The `sqlite` plugin: `sqlitereader` and `sqlitewriter`.
+//! The `sqlite` plugin: `sqlitereader`, `sqlitewriter` and `sqlitelookup`.
 
 mod config;
+mod lookup;
 mod reader;
 mod writer;
 
@@ -30,5 +31,11 @@ transship_plugin_api::export_plugin!(
             "Writes into a table of a SQLite database, one transaction per task.",
             config::WRITER_PARAMETERS,
             writer::new,
+        )
+        .lookup(
+            &["sqlitelookup", "sqlite"],
+            "Finds rows of a SQLite database by their keys, on several connections at once.",
+            config::LOOKUP_PARAMETERS,
+            lookup::new,
         )
 );

@@ -45,13 +45,39 @@ pub(crate) fn parse(text: &str) -> Result<Number, NotStorable> {
     if let Some(number) = digits.integer() {
         return Ok(Number::Integer(number));
     }
+    float_of(text, digits).map(Number::Real)
+}
+
+/// The float that a text stands for, from which the same number can be read again. Blanks around it do not count.
+pub(crate) fn real(text: &str) -> Result<f64, NotStorable> {
+    match parse(text)? {
+        Number::Real(real) => Ok(real),
+        // Floats beyond 2^53 are whole, and their shortest text has other digits at its end than they have.
+        Number::Integer(number) => exact_real(number).map_or_else(
+            || {
+                let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
+                float_of(text, Digits::parse(text).ok_or(NotStorable::NoNumber)?)
+            },
+            Ok,
+        ),
+    }
+}
+
+fn float_of(text: &str, digits: Digits) -> Result<f64, NotStorable> {
     let value: f64 = text.parse().map_err(|_| NotStorable::NoNumber)?;
     if value.is_infinite() || value == 0.0 {
         return Err(NotStorable::OutOfRange);
     }
     let mut again = String::new();
     write_real(&mut again, value);
-    if Digits::parse(&again) == Some(digits) { Ok(Number::Real(value)) } else { Err(NotStorable::Inexact) }
+    let shortest = Digits::parse(&again);
+    // Halfway between two shortest texts a float has both, and others may write the other one.
+    let is_other_half = || {
+        let figures = digits.digits.len();
+        let is_as_long = shortest.as_ref().is_some_and(|shortest| shortest.digits.len() == figures);
+        is_as_long && Digits::parse(&format!("{value:.*e}", figures.saturating_sub(1))).as_ref() == Some(&digits)
+    };
+    if shortest.as_ref() == Some(&digits) || is_other_half() { Ok(value) } else { Err(NotStorable::Inexact) }
 }
 
 /// The float that is exactly this whole number.

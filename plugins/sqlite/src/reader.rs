@@ -1,9 +1,9 @@
 //! `sqlitereader`: opens the databases, finds out the columns, and cuts tables into splits.
 
 mod batch;
-mod cells;
-mod select;
-mod shape;
+pub(crate) mod cells;
+pub(crate) mod select;
+pub(crate) mod shape;
 mod task;
 
 use std::collections::VecDeque;

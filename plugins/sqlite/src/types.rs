@@ -1,11 +1,9 @@
 //! Types on both sides: what a declared column type means to the reader, to the writer, and which one a new table gets.
 //! SQLite lets any value be in almost any column; a declaration says what to expect of one, and how numbers are stored.
 
-use std::collections::HashMap;
-
 use arrow_schema::{DataType, Field, TimeUnit};
 use serde::{Deserialize, Serialize};
-use transship_plugin_api::fields::{SOURCE_TYPE_KEY, is_number, number_field};
+use transship_plugin_api::fields::{SOURCE_TYPE_KEY, is_number, is_uuid, number_field, with_infinity};
 
 /// Digits that a 64-bit float always keeps.
 const FLOAT_DIGITS: u8 = 15;
@@ -82,7 +80,8 @@ impl Kind {
             Kind::Boolean => DataType::Boolean,
             Kind::Integer => DataType::Int64,
             Kind::Real => DataType::Float64,
-            Kind::Number => return number_field(name),
+            // A new table may keep the digits in the same way.
+            Kind::Number => return with_source_type(number_field(name), declared),
             Kind::Text => DataType::Utf8,
             Kind::Binary => DataType::Binary,
             Kind::Date => DataType::Date32,
@@ -90,12 +89,22 @@ impl Kind {
             Kind::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
             Kind::Instant => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         };
-        let mut metadata = HashMap::new();
-        if self == Kind::Text && Target::declared(declared, false) != Target::Text && !declared.is_empty() {
-            metadata.insert(SOURCE_TYPE_KEY.to_string(), declared.to_string());
+        let field = Field::new(name, data_type, true);
+        match self {
+            Kind::Date | Kind::Timestamp | Kind::Instant => with_infinity(field),
+            Kind::Text if Target::declared(declared, false) != Target::Text => with_source_type(field, declared),
+            _ => field,
         }
-        Field::new(name, data_type, true).with_metadata(metadata)
     }
+}
+
+fn with_source_type(field: Field, declared: &str) -> Field {
+    if declared.is_empty() {
+        return field;
+    }
+    let mut metadata = field.metadata().clone();
+    metadata.insert(SOURCE_TYPE_KEY, declared);
+    field.with_metadata(metadata)
 }
 
 /// What the writer may put into a column, so that SQLite keeps it as it is.
@@ -185,11 +194,15 @@ pub(crate) fn declaration(field: &Field) -> String {
             let text = if *precision > FLOAT_DIGITS { " TEXT" } else { "" };
             return format!("DECIMAL{text}({precision}, {scale})");
         }
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_number(field) => "NUMERIC",
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if is_number(field) => {
+            let of_sqlite = field.metadata().get(SOURCE_TYPE_KEY);
+            of_sqlite.filter(|name| Kind::declared(name) == Some(Kind::Number)).map_or("NUMERIC", |name| name)
+        }
         DataType::Date32 => "DATE",
         DataType::Time32(_) | DataType::Time64(_) => "TIME",
         DataType::Timestamp(_, None) | DataType::Date64 => "TIMESTAMP",
         DataType::Timestamp(_, Some(_)) => "TIMESTAMP WITH TIME ZONE",
+        DataType::FixedSizeBinary(_) if is_uuid(field) => "TEXT",
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => "BLOB",
         DataType::Dictionary(_, values) => return declaration(&field.clone().with_data_type((**values).clone())),
         _ => "TEXT",

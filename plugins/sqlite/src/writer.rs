@@ -1,7 +1,7 @@
 //! `sqlitewriter`: makes the table ready, all or nothing, and opens the tasks that write.
 
 mod insert;
-mod store;
+pub(crate) mod store;
 mod task;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::Value;
 use transship_plugin_api::fields::is_number;
+use transship_plugin_api::row::Meaning;
 use transship_plugin_api::{
     CommitClass, Error, HostRef, Report, Result, Run, TaskInfo, Writer, WriterInfo, WriterTask,
 };
@@ -225,6 +226,7 @@ impl SqliteWriter {
                 name: column.name.clone(),
                 declared: column.declared.clone(),
                 target,
+                meaning: Meaning::of(field),
                 numbers: is_number(field),
                 empty_as_null: self.config.empty_as_null,
                 dates: Dates::of(&self.config.formats, field, &column.declared, target),

@@ -3,12 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-use transship_plugin_api::Result;
+use transship_plugin_api::{Error, Result};
 
 use super::Rules;
+use crate::bytes::ByteForm;
 use crate::copy::{SLACK, copy_short};
 use crate::csv::{Field, Run};
 use crate::types::{ColumnType, parse_boolean, parse_long};
@@ -18,6 +20,8 @@ pub(crate) enum Builder {
     Text(Texts),
     /// Numbers of 64 bits, dates among them, and booleans as 0 and 1.
     Numbers(Numbers),
+    /// Bytes, as the texts that stand for them.
+    Bytes(Texts, ByteForm),
     Constant(Constant),
 }
 
@@ -25,6 +29,7 @@ impl Builder {
     pub(crate) fn new(kind: &ColumnType) -> Builder {
         match kind {
             ColumnType::Text | ColumnType::Double => Builder::Text(Texts::default()),
+            ColumnType::Bytes(form) => Builder::Bytes(Texts::default(), *form),
             ColumnType::Long | ColumnType::Boolean | ColumnType::Date(_) => Builder::Numbers(Numbers::default()),
         }
     }
@@ -32,7 +37,7 @@ impl Builder {
     /// How many bytes a value takes at most, besides its text.
     pub(crate) fn fixed_bytes(&self) -> usize {
         match self {
-            Builder::Text(_) => size_of::<i32>() + 1,
+            Builder::Text(_) | Builder::Bytes(..) => size_of::<i32>() + 1,
             Builder::Numbers(_) => size_of::<i64>() + 1,
             Builder::Constant(constant) => constant.text.len() + size_of::<i64>() + 1,
         }
@@ -42,7 +47,7 @@ impl Builder {
     pub(crate) fn convert(&mut self, values: impl Iterator<Item = Option<i64>>) {
         match self {
             Builder::Numbers(numbers) => numbers.converted.extend(values),
-            Builder::Text(_) | Builder::Constant(_) => values.for_each(drop),
+            Builder::Text(_) | Builder::Bytes(..) | Builder::Constant(_) => values.for_each(drop),
         }
     }
 
@@ -57,7 +62,7 @@ impl Builder {
     /// Appends this field of these records.
     pub(super) fn append(&mut self, run: &Run, text: &[u8], records: &[u32], index: usize, rules: &Rules) {
         match self {
-            Builder::Text(texts) => texts.append(run, text, records, index, rules),
+            Builder::Text(texts) | Builder::Bytes(texts, _) => texts.append(run, text, records, index, rules),
             Builder::Numbers(numbers) => numbers.append_converted(),
             Builder::Constant(_) => {}
         }
@@ -67,6 +72,7 @@ impl Builder {
     pub(crate) fn finish(&mut self, rows: usize, data_type: &DataType) -> Result<(ArrayRef, usize)> {
         match self {
             Builder::Text(texts) => texts.finish(),
+            Builder::Bytes(texts, form) => bytes_of(texts.finish()?.0.as_string(), *form),
             Builder::Numbers(numbers) => Ok(numbers.finish(data_type)),
             Builder::Constant(constant) => constant.repeat(rows, data_type),
         }
@@ -208,6 +214,20 @@ fn array_of_numbers(values: Vec<i64>, nulls: Option<NullBuffer>, data_type: &Dat
     }
 }
 
+/// The bytes that texts stand for, each of which has been looked at, and their size.
+fn bytes_of(texts: &StringArray, form: ByteForm) -> Result<(ArrayRef, usize)> {
+    let (mut values, mut offsets) = (Vec::new(), vec![0]);
+    for text in texts {
+        if let Some(text) = text {
+            form.parse(text.as_bytes(), &mut values).map_err(|cause| Error::internal(format!("a value {cause}")))?;
+        }
+        offsets.push(values.len() as i32);
+    }
+    let bytes = values.len() + texts.len() * size_of::<i32>() + validity_bytes(texts.nulls());
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok((Arc::new(BinaryArray::try_new(offsets, Buffer::from_vec(values), texts.nulls().cloned())?), bytes))
+}
+
 fn validity_bytes(nulls: Option<&NullBuffer>) -> usize {
     nulls.map_or(0, |nulls| nulls.len().div_ceil(8))
 }
@@ -217,6 +237,8 @@ pub(crate) struct Constant {
     text: String,
     is_null: bool,
     number: i64,
+    /// Where it is bytes, how they are written.
+    bytes: Option<ByteForm>,
 }
 
 impl Constant {
@@ -224,12 +246,17 @@ impl Constant {
     pub(crate) fn new(kind: &ColumnType, value: Option<&str>) -> Constant {
         let text = value.unwrap_or_default().as_bytes();
         let number = match kind {
-            ColumnType::Text | ColumnType::Double => Ok(0),
+            ColumnType::Text | ColumnType::Double | ColumnType::Bytes(_) => Ok(0),
             ColumnType::Long => parse_long(text),
             ColumnType::Boolean => parse_boolean(text).map(i64::from),
             ColumnType::Date(dates) => dates.parse(text),
         };
+        let bytes = match kind {
+            ColumnType::Bytes(form) => Some(*form),
+            _ => None,
+        };
         Constant {
+            bytes,
             text: value.unwrap_or_default().to_owned(),
             is_null: value.is_none(),
             number: number.unwrap_or_default(),
@@ -238,14 +265,15 @@ impl Constant {
 
     fn repeat(&self, rows: usize, data_type: &DataType) -> Result<(ArrayRef, usize)> {
         let nulls = self.is_null.then(|| NullBuffer::new_null(rows));
-        if *data_type != DataType::Utf8 {
+        if !matches!(data_type, DataType::Utf8 | DataType::Binary) {
             return Ok(array_of_numbers(vec![self.number; rows], nulls, data_type));
         }
         let bytes = self.text.len() * rows + rows * size_of::<i32>() + validity_bytes(nulls.as_ref());
         let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(self.text.len(), rows));
-        Ok((
-            Arc::new(StringArray::try_new(offsets, Buffer::from_vec(self.text.repeat(rows).into_bytes()), nulls)?),
-            bytes,
-        ))
+        let texts = StringArray::try_new(offsets, Buffer::from_vec(self.text.repeat(rows).into_bytes()), nulls)?;
+        match self.bytes {
+            Some(form) => bytes_of(&texts, form),
+            None => Ok((Arc::new(texts), bytes)),
+        }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use transship_plugin_api::params::describe;
 use transship_plugin_api::{ColumnFormats, DatePattern, Error, Parameter, Params, Result};
 
+use crate::bytes::ByteForm;
 use crate::compression::Compression;
 use crate::dialect::{Dialect, Escape, Terminator};
 use crate::encoding::Encoding;
@@ -25,7 +26,7 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
     Parameter::optional("column[].value", "string, number or boolean", "", "a constant instead of a field"),
     Parameter::required(
         "column[].type",
-        r#""string", "long", "double", "boolean" or "date""#,
+        r#""string", "long", "double", "boolean", "date" or "bytes""#,
         "the type of its values",
     ),
     Parameter::optional("column[].format", "string", "", "how a date is written: yyyy-MM-dd HH:mm:ss"),
@@ -45,6 +46,12 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
         "boolean",
         "true",
         "whether that text is NULL between quotes too, as in DataX",
+    ),
+    Parameter::optional(
+        "byteEncoding",
+        r#""base64", "hex" or "postgres""#,
+        "as UTF-8 text",
+        "how columns of type bytes are written; postgres: hexadecimal with \\x before it",
     ),
     Parameter::optional("bufferSize", "integer", "", "accepted for DataX's sake, without effect"),
     Parameter::optional(
@@ -198,10 +205,17 @@ fn columns(params: &Params<'_>, null: Option<&NullText>) -> Result<Option<Vec<Co
         Some(_) => {}
     }
     let formats = Arc::new(ColumnFormats::read(params)?);
-    params.objects("column")?.iter().map(|column| one_column(column, null, &formats)).collect::<Result<_>>().map(Some)
+    let bytes = ByteForm::read(params, formats.encoding())?;
+    let columns = params.objects("column")?;
+    columns.iter().map(|column| one_column(column, null, &formats, bytes)).collect::<Result<_>>().map(Some)
 }
 
-fn one_column(column: &Params<'_>, null: Option<&NullText>, formats: &Arc<ColumnFormats>) -> Result<Column> {
+fn one_column(
+    column: &Params<'_>,
+    null: Option<&NullText>,
+    formats: &Arc<ColumnFormats>,
+    bytes: ByteForm,
+) -> Result<Column> {
     let name = column.required_text("type")?;
     let dates = match column.text("format")?.filter(|format| !format.is_empty()) {
         Some(format) if ColumnType::is_date(&name) => {
@@ -209,7 +223,7 @@ fn one_column(column: &Params<'_>, null: Option<&NullText>, formats: &Arc<Column
         }
         _ => Dates::Usual(formats.clone()),
     };
-    let kind = ColumnType::from_name(&name, dates).ok_or_else(|| {
+    let kind = ColumnType::from_name(&name, dates, bytes).ok_or_else(|| {
         column.error("type", format_args!("is \"{name}\", but must be one of {}", TYPE_NAMES.join(", ")))
     })?;
     let from = match (column.whole("index")?, column.text("value")?) {

@@ -114,7 +114,7 @@ fn bad_parameters_of_the_writer_are_named() {
         (json!({"fieldDelimiter": "\n"}), "parameter.fieldDelimiter"),
         (json!({"fieldDelimiter": "¦", "encoding": "us-ascii"}), "parameter.fieldDelimiter"),
         (json!({"header": 7}), "parameter.header"),
-        (json!({"byteEncoding": "hex"}), "parameter.byteEncoding"),
+        (json!({"byteEncoding": "morse"}), "parameter.byteEncoding"),
         (json!({"dateFormat": "bbb"}), "parameter.dateFormat"),
         (json!({"fileFormat": "sql"}), "parameter.table"),
         (json!({"fileFormat": "csv", "csvWriterConfig": {"escapeMode": 0}}), "parameter.csvWriterConfig.escapeMode"),

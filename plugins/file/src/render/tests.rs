@@ -7,9 +7,18 @@ use arrow_buffer::i256;
 use transship_plugin_api::{ColumnFormats, DatePattern};
 
 use super::*;
+use crate::bytes::ByteForm;
 
 fn texts_by(array: &dyn Array, rules: &TextRules) -> Vec<Option<String>> {
-    let cells = render(array, rules).unwrap();
+    texts_of(&field_of(array), array, rules)
+}
+
+fn field_of(array: &dyn Array) -> Field {
+    Field::new("x", array.data_type().clone(), true)
+}
+
+fn texts_of(field: &Field, array: &dyn Array, rules: &TextRules) -> Vec<Option<String>> {
+    let cells = render(field, array, rules).unwrap();
     assert!(cells.unwritable.is_empty());
     let text = |row| String::from_utf8(cells.text(row).to_vec()).unwrap();
     (0..array.len()).map(|row| (!cells.is_null(row)).then(|| text(row))).collect()
@@ -107,7 +116,7 @@ fn instants_tell_their_offset() {
 fn a_pattern_goes_for_everything_with_a_date() {
     let rules = TextRules {
         formats: ColumnFormats::default().with_date_format(DatePattern::parse("dd/MM/yyyy HH:mm").unwrap()),
-        base64: false,
+        ..TextRules::default()
     };
     assert_eq!(
         texts_by(&TimestampMicrosecondArray::from(vec![1_577_934_245_000_000]), &rules),
@@ -127,11 +136,15 @@ fn bytes_are_text_or_base64_or_unwritable() {
     let bytes: [&[u8]; 5] = [b"", b"f", b"fo", b"foo", b"foobar"];
     let array = BinaryArray::from(bytes.to_vec());
     assert_eq!(texts(array.clone()), some(&["", "f", "fo", "foo", "foobar"]));
-    let rules = TextRules { base64: true, ..TextRules::default() };
+    let rules = TextRules { bytes: ByteForm::Base64, ..TextRules::default() };
     assert_eq!(texts_by(&array, &rules), some(&["", "Zg==", "Zm8=", "Zm9v", "Zm9vYmFy"]));
+    let rules_of = |bytes| TextRules { bytes, ..TextRules::default() };
+    assert_eq!(texts_by(&array, &rules_of(ByteForm::Hexadecimal))[3], Some("666f6f".into()));
+    assert_eq!(texts_by(&array, &rules_of(ByteForm::Postgres))[..2], some(&["\\x", "\\x66"]));
     let odd = BinaryArray::from(vec![Some(&b"ok"[..]), None, Some(&[0xff, 0xfe][..])]);
     assert_eq!(texts_by(&odd, &rules), [Some("b2s=".into()), None, Some("//4=".into())]);
-    let cells = render(&odd, &TextRules::default()).unwrap();
+    let field = field_of(&odd);
+    let cells = render(&field, &odd, &TextRules::default()).unwrap();
     assert_eq!(cells.unwritable.len(), 1);
     assert_eq!(cells.unwritable[0].0, 2);
 }
@@ -153,4 +166,25 @@ fn lists_are_json() {
     use arrow_array::types::Int32Type;
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1), None]), None]);
     assert_eq!(texts(lists), [Some("[1,null]".into()), None]);
+}
+
+/// What the field says beyond its type: of bytes that they are a UUID, of the ends of a type's range that they are infinite.
+#[test]
+fn uuids_have_hyphens_and_infinite_dates_are_words() {
+    use transship_plugin_api::fields::{UUID, with_infinity};
+    let bytes: Vec<[u8; 16]> = vec![[0x67; 16], std::array::from_fn(|byte| byte as u8)];
+    let uuids = FixedSizeBinaryArray::try_from_iter(bytes.into_iter()).unwrap();
+    let field = field_of(&uuids).with_metadata([("ARROW:extension:name".to_string(), UUID.to_string())]);
+    let rules = TextRules { bytes: ByteForm::Base64, ..TextRules::default() };
+    let expected = some(&["67676767-6767-6767-6767-676767676767", "00010203-0405-0607-0809-0a0b0c0d0e0f"]);
+    assert_eq!(texts_of(&field, &uuids, &rules), expected);
+
+    let ends = some(&["-infinity", "infinity"]);
+    let days = Date32Array::from(vec![i32::MIN, i32::MAX]);
+    let micros = TimestampMicrosecondArray::from(vec![i64::MIN, i64::MAX]);
+    let nanos = TimestampNanosecondArray::from(vec![i64::MIN, i64::MAX]).with_timezone("UTC");
+    for array in [&days as &dyn Array, &micros, &nanos] {
+        assert_eq!(texts_of(&with_infinity(field_of(array)), array, &rules), ends);
+        assert_ne!(texts_of(&field_of(array), array, &rules), ends, "without the mark they are only far away");
+    }
 }

@@ -105,8 +105,9 @@ impl FileWriterTask {
     }
 
     fn write_rows(&mut self, records: &RecordBatch, origin: &Origin) -> Result<()> {
-        let cells =
-            records.columns().iter().map(|column| render(column, &self.config.text)).collect::<Result<Vec<_>>>()?;
+        let columns = records.schema_ref().fields().iter().zip(records.columns());
+        let cells = columns.map(|(field, column)| render(field, column, &self.config.text));
+        let cells = cells.collect::<Result<Vec<_>>>()?;
         let dressed = self.rows.dress(cells)?;
         let mut row = 0;
         for (unwritable, column, cause) in dressed.unwritable() {
@@ -167,7 +168,7 @@ impl FileWriterTask {
     /// The first column of this row whose text has a character.
     fn column_with(&self, character: char, records: &RecordBatch, row: usize) -> Result<Option<usize>> {
         for (place, column) in records.slice(row, 1).columns().iter().enumerate() {
-            let cells = render(column, &self.config.text)?;
+            let cells = render(records.schema_ref().field(place), column, &self.config.text)?;
             if !cells.is_null(0) && String::from_utf8_lossy(cells.text(0)).contains(character) {
                 return Ok(Some(place));
             }

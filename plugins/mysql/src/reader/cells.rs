@@ -15,6 +15,7 @@ use arrow_array::types::{
     TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_schema::{DataType, Field, TimeUnit};
+use transship_plugin_api::dates::MICROS_PER_SECOND;
 use transship_plugin_api::{Error, Result};
 
 use crate::config::ZeroDate;
@@ -195,7 +196,17 @@ impl Collector {
                 }
             }
             Values::Date(values) => put(values, time::date(packet, self.zero_date)?, 4),
-            Values::Moment(values) => put(values, time::moment(packet, self.zero_date, self.to_utc_micros)?, 8),
+            Values::Moment(values) => {
+                let moment = match self.form {
+                    Form::Moment => time::moment(packet, self.zero_date, self.to_utc_micros)?,
+                    Form::Signed(width) => {
+                        let seconds = number::signed(packet, width).ok_or_else(malformed)?;
+                        time::instant(seconds.checked_mul(MICROS_PER_SECOND), self.zero_date)
+                    }
+                    _ => time::instant(number::micros(take_text(packet).ok_or_else(malformed)?), self.zero_date),
+                };
+                put(values, moment, 8)
+            }
             Values::Duration(values) => {
                 values.append_value(time::duration(packet).ok_or_else(malformed)?);
                 Ok(8)
@@ -343,7 +354,9 @@ impl Values {
             Values::Float32(_) => form == Form::Float,
             Values::Float64(_) => matches!(form, Form::Float | Form::Double),
             Values::Boolean(_) => matches!(form, Form::Bits | Form::Signed(1) | Form::Unsigned(1)),
-            Values::Date(_) | Values::Moment(_) => form == Form::Moment,
+            Values::Date(_) => form == Form::Moment,
+            // An instant may be sent as a number of seconds.
+            Values::Moment(_) => matches!(form, Form::Moment | Form::Signed(8) | Form::Bytes),
             Values::Duration(_) => form == Form::Time,
             Values::Decimal128(..) | Values::Decimal256(..) | Values::Text(_) | Values::Binary(_) | Values::Uuid(_) => {
                 form == Form::Bytes

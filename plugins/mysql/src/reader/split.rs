@@ -17,6 +17,8 @@ pub(super) struct Wanted {
     /// The column that the job names.
     pub(super) by: Option<String>,
     pub(super) condition: Option<String>,
+    /// Whether bounds that are instants are seconds since 1970: the clock of those who read is one that shows an hour twice.
+    pub(super) counts_instants: bool,
 }
 
 /// A range, and about how many rows it has, where that is known.
@@ -39,14 +41,16 @@ pub(super) fn cut(session: &mut Session, name: &str, wanted: &Wanted) -> Result<
         return Ok(vec![Part { range: Range::Whole, records }]);
     }
     let key = match (&wanted.by, &found) {
-        (Some(by), Some(table)) => Some(key_of(&[named_column(table, by)?])),
+        (Some(by), Some(table)) => Some(key_of(&[named_column(table, by)?], wanted)),
         // A view of another database, say: its columns are not listed, the key is taken at its word.
         (Some(by), None) => Some(Key::column(&MySql, &names::unquote(by), KeyKind::Other, true)),
-        (None, Some(table)) if rows.is_some_and(|rows| rows >= ROWS_WORTH_SPLITTING) => primary_key(table),
+        (None, Some(table)) if rows.is_some_and(|rows| rows >= ROWS_WORTH_SPLITTING) => primary_key(table, wanted),
         (None, _) => None,
     };
     let Some(key) = key else { return Ok(vec![Part { range: Range::Whole, records: rows }]) };
-    let is_indexed = found.as_ref().is_some_and(|table| table.has_index_on(&key.parts[0].name));
+    // An index helps with the column itself, not with what is made of it.
+    let is_plain = key.parts[0].sql == MySql.quote(&key.parts[0].name);
+    let is_indexed = is_plain && found.as_ref().is_some_and(|table| table.has_index_on(&key.parts[0].name));
     let quoted = table::quoted(name);
     let table = Table { dialect: &MySql, name: &quoted, condition: wanted.condition.as_deref(), key: &key };
     let ranges = ranges(session, &table, wanted.parts, is_indexed, rows)?;
@@ -116,18 +120,19 @@ fn named_column<'a>(table: &'a table::Table, by: &str) -> Result<&'a TableColumn
     })
 }
 
-fn primary_key(table: &table::Table) -> Option<Key> {
+fn primary_key(table: &table::Table, wanted: &Wanted) -> Option<Key> {
     let columns: Vec<_> = table.primary_key.iter().filter_map(|name| table.column(name)).collect();
-    (!columns.is_empty()).then(|| key_of(&columns))
+    (!columns.is_empty()).then(|| key_of(&columns, wanted))
 }
 
-fn key_of(columns: &[&TableColumn]) -> Key {
+fn key_of(columns: &[&TableColumn], wanted: &Wanted) -> Key {
     let parts = columns.iter().map(|column| {
         let quoted = MySql.quote(&column.name);
         let (kind, sql) = match column.type_word.as_str() {
             "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "float" | "double" | "year" => {
                 (KeyKind::Number, quoted)
             }
+            "timestamp" if wanted.counts_instants => (KeyKind::Number, format!("UNIX_TIMESTAMP({quoted})")),
             // The names of these are sorted by their numbers.
             "bit" | "enum" | "set" => (KeyKind::Number, format!("{quoted} + 0")),
             "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => (KeyKind::Text, quoted),

@@ -12,8 +12,9 @@ use transship_plugin_api::{
 };
 
 use super::cells::{Collector, Misfit};
+use super::instants::Instants;
 use crate::config::ZeroDate;
-use crate::session::{Next, Server, Session, Stop};
+use crate::session::{Clock, Next, Server, Session, Stop};
 
 /// What to read, and how.
 pub(super) struct Reading {
@@ -21,7 +22,8 @@ pub(super) struct Reading {
     pub(super) stop: Stop,
     pub(super) sql: String,
     pub(super) schema: SchemaRef,
-    pub(super) offset_seconds: i64,
+    pub(super) clock: Clock,
+    pub(super) instants: Instants,
     pub(super) zero_date: ZeroDate,
     pub(super) label: String,
     pub(super) options: ReadOptions,
@@ -61,8 +63,12 @@ impl MySqlReaderTask {
 
 impl ReaderTask for MySqlReaderTask {
     fn prepare(&mut self) -> Result<SchemaRef> {
-        let Reading { server, stop, sql, schema, offset_seconds, zero_date, label, options, .. } = &self.reading;
-        let (mut session, offset) = super::open_session(server, stop, *offset_seconds)?;
+        let Reading { server, stop, sql, schema, clock, instants, zero_date, label, options, .. } = &self.reading;
+        let mut session = super::open_session(server, stop)?;
+        let offset = match instants {
+            Instants::Fixed => clock.fix(&mut session)?,
+            Instants::Shown | Instants::Counted => clock.offset_seconds,
+        };
         let refused = |refused| server.refused(label, &refused);
         let prepared = session.prepare(sql)?.map_err(refused)?;
         let columns = session.start(&prepared)?.map_err(refused)?;
@@ -107,6 +113,8 @@ impl ReaderTask for MySqlReaderTask {
         if running.rows == 0 {
             return Ok(Item::End);
         }
+        // The batch may be waited for for long.
+        running.session.give_back_room();
         running.finish(reading).map(Item::Batch)
     }
 

@@ -23,8 +23,9 @@ const KNOWN: &[&str] = &[
     "sessionVariables",
     "socketTimeout",
     "sslCa",
+    "sslCert",
+    "sslKey",
     "sslMode",
-    "trustServerCertificate",
     "useSSL",
     "verifyServerCertificate",
 ];
@@ -46,6 +47,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "rewriteBatchedStatements",
     "tcpKeepAlive",
     "tinyInt1isBit",
+    "trustServerCertificate",
     "useCompression",
     "useCursorFetch",
     "useInformationSchema",

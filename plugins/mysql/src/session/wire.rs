@@ -221,6 +221,13 @@ impl Wire {
         }
     }
 
+    /// Lets go of what a huge row has made of the buffer.
+    pub(super) fn give_back_room(&mut self) {
+        if self.buffer.len() > LARGEST_KEPT && self.received.len() < ROOM {
+            self.compact();
+        }
+    }
+
     fn compact(&mut self) {
         self.buffer.copy_within(self.received.clone(), 0);
         self.received = 0..self.received.len();
@@ -241,7 +248,9 @@ impl Wire {
         let mut silence = Duration::ZERO;
         loop {
             self.stop.check()?;
-            match self.transport.read(&mut self.buffer[self.received.end..]) {
+            // Not more than there is room for anyway: of a huge row only a little of what follows it is received with it.
+            let end = self.buffer.len().min(self.received.end + ROOM);
+            match self.transport.read(&mut self.buffer[self.received.end..end]) {
                 Ok(0) => return Err(lost("the server closed the connection")),
                 Ok(read) => {
                     self.received.end += read;

@@ -39,6 +39,9 @@ pub(crate) mod code {
     pub(crate) const LOCAL_LOADING_DISABLED: u16 = 3948;
     pub(crate) const LOCAL_LOADING_REJECTED: u16 = 2068;
     pub(crate) const KILLED: u16 = 1927;
+    pub(crate) const NO_PARENT: u16 = 1452;
+    pub(crate) const CHECK_OF_MARIADB: u16 = 4025;
+    pub(crate) const CHECK_OF_MYSQL: u16 = 3819;
 }
 
 impl Refused {

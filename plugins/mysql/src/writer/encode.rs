@@ -6,7 +6,7 @@
 mod number;
 
 use transship_plugin_api::dates::{MICROS_PER_DAY, MICROS_PER_SECOND, Zone};
-use transship_plugin_api::row::Value;
+use transship_plugin_api::row::{Meaning, Value};
 use transship_plugin_api::{ColumnFormats, Encoding, dates};
 
 use super::target::{Room, Takes, Target};
@@ -30,8 +30,8 @@ pub(super) type Cause = String;
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) target: Target,
-    /// Whether the record's bytes are a UUID.
-    pub(super) is_uuid: bool,
+    /// What the records' field says of its values: that they are UUIDs, that extreme dates are infinite.
+    pub(super) meaning: Meaning,
     /// Whether an empty text for a number is NULL.
     pub(super) empty_as_null: bool,
     pub(super) formats: ColumnFormats,
@@ -39,6 +39,10 @@ pub(super) struct Place {
     pub(super) zone: Zone,
     /// How far the clock of the session is ahead of UTC, where that is fixed.
     pub(super) offset_seconds: Option<i64>,
+    /// The same of a clock that never changes, which nobody had to fix.
+    pub(super) steady_offset_seconds: Option<i64>,
+    /// Whether the texts that come are the digits of bits.
+    pub(super) has_binary_digits: bool,
 }
 
 /// Where values are written that the record does not have as such.
@@ -138,6 +142,10 @@ impl Place {
             | Takes::Bits(_)
             | Takes::Year => match trimmed {
                 "" if self.empty_as_null && text.is_empty() => self.sent(Value::Null, scratch),
+                _ if self.has_binary_digits && matches!(self.target.takes, Takes::Bits(_)) => {
+                    let number = u64::from_str_radix(trimmed, 2);
+                    self.number(Value::UInt(number.map_err(|_| self.misfit("it is no 64 bits"))?), scratch)
+                }
                 _ if matches!(self.target.takes, Takes::Bits(_)) && trimmed.eq_ignore_ascii_case("true") => {
                     self.number_text("1", scratch)
                 }
@@ -147,9 +155,11 @@ impl Place {
                 _ => self.number_text(trimmed, scratch),
             },
             Takes::Date | Takes::DateTime(_) | Takes::Timestamp(_) => {
-                let local = self.formats.parse_moment(text.as_bytes());
-                let local = local.map_err(|cause| self.misfit(cause.as_ref()))?;
-                self.moment(Value::Timestamp(local), scratch)
+                let moment = match self.formats.parse_moment(text.as_bytes()) {
+                    Ok(local) => Value::Timestamp(local),
+                    Err(cause) => self.instant_of_text(text).ok_or_else(|| self.misfit(cause.as_ref()))?,
+                };
+                self.moment(moment, scratch)
             }
             Takes::Time(fraction) => match time_of_text(trimmed) {
                 Some(digits) if digits <= *fraction as usize => Ok(Sent::Text(trimmed)),
@@ -174,6 +184,18 @@ impl Place {
             Takes::Geometry => Err(self.misfit("a geometry is written from well-known binary")),
             Takes::Enum(_) | Takes::Uuid | Takes::Other | Takes::Text(_) => Ok(Sent::Text(text)),
         }
+    }
+
+    /// The instant that a date and time is with an offset behind it. Into a TIMESTAMP it can only go where the session's clock is
+    /// known.
+    fn instant_of_text(&self, text: &str) -> Option<Value<'static>> {
+        let is_timestamp = matches!(self.target.takes, Takes::Timestamp(_));
+        if is_timestamp && self.offset_seconds.or(self.steady_offset_seconds).is_none() {
+            return None;
+        }
+        let (moment, offset) = dates::split_offset(text)?;
+        let local = self.formats.parse_moment(moment.trim_end().as_bytes()).ok()?;
+        local.checked_sub(i64::from(offset) * MICROS_PER_SECOND).map(Value::Instant)
     }
 
     fn bytes<'a>(&self, bytes: &'a [u8], scratch: &'a mut Scratch) -> Result<Sent<'a>, Cause> {
@@ -270,10 +292,13 @@ impl Place {
 
     /// A date, with or without a time.
     fn moment<'a>(&self, value: Value<'a>, scratch: &'a mut Scratch) -> Result<Sent<'a>, Cause> {
+        if let Some(infinity) = self.meaning.infinity(&value) {
+            return Err(self.misfit(&format!("it is {}, and MySQL has no infinite dates", infinity.word())));
+        }
         let too_far = || self.misfit("it is too far away");
         let is_timestamp = matches!(self.target.takes, Takes::Timestamp(_));
         let (micros, is_instant) = match value {
-            Value::Date(days) => (i64::from(days) * MICROS_PER_DAY, false),
+            Value::Date(days) => (i64::from(days).checked_mul(MICROS_PER_DAY).ok_or_else(too_far)?, false),
             Value::Timestamp(micros) => (micros, false),
             Value::Instant(micros) => (micros, true),
             // What DataX calls a Long as a date.
@@ -282,7 +307,8 @@ impl Place {
         };
         let local = match (is_instant, is_timestamp) {
             (true, true) => {
-                micros.checked_add(self.offset_seconds.unwrap_or(0) * MICROS_PER_SECOND).ok_or_else(too_far)?
+                let offset = self.offset_seconds.or(self.steady_offset_seconds).unwrap_or(0);
+                micros.checked_add(offset * MICROS_PER_SECOND).ok_or_else(too_far)?
             }
             (true, false) => self.formats.local_micros(micros).ok_or_else(too_far)?,
             // Where the job says in which zone its clocks go, this is an instant; else it is what the server's clock shows.
@@ -315,6 +341,8 @@ impl Place {
     fn time<'a>(&self, value: Value<'a>, scratch: &'a mut Scratch) -> Result<Sent<'a>, Cause> {
         let micros = match value {
             Value::Time(micros) | Value::Duration(micros) => micros,
+            Value::Interval { months: 0, days: 0, nanos } if nanos % 1_000 == 0 => nanos / 1_000,
+            Value::Interval { .. } => return Err(self.misfit("it has months, days or parts of a microsecond")),
             other => return Err(self.misfit(&format!("{} is no time", name(other)))),
         };
         let Takes::Time(fraction) = self.target.takes else { return Err(self.misfit("it is a time")) };
@@ -330,10 +358,7 @@ impl Place {
     fn write(&self, value: Value<'_>, scratch: &mut Scratch) -> Result<(), Cause> {
         scratch.text.clear();
         match value {
-            Value::Bytes(bytes) if self.is_uuid => {
-                let uuid = uuid::Uuid::from_slice(bytes).map_err(|error| self.misfit(&error.to_string()))?;
-                scratch.text.push_str(uuid.hyphenated().encode_lower(&mut uuid::Uuid::encode_buffer()));
-            }
+            value if self.meaning.write(&value, &mut scratch.text) => {}
             Value::Bytes(bytes) => {
                 let encoding = self.formats.encoding();
                 let text = encoding.decode(bytes);

@@ -2,14 +2,16 @@
 
 use arrow_schema::{Field, Schema};
 use transship_plugin_api::dates::Zone;
+use transship_plugin_api::fields::SOURCE_TYPE_KEY;
 use transship_plugin_api::params::nearest;
+use transship_plugin_api::row::Meaning;
 use transship_plugin_api::{Error, Result};
 use transship_sql::parameters::Columns;
 use transship_sql::write::{self, NewColumn, Statement, WriteMode};
 use transship_sql::{Dialect, MySql, names};
 
 use super::encode::Place;
-use super::target::{Takes, Target, declaration, is_uuid};
+use super::target::{Takes, Target, declaration};
 use crate::config::WriterConfig;
 use crate::table::{self, Table};
 use crate::types::UTC;
@@ -58,7 +60,13 @@ impl Plan {
     }
 
     /// How the values of records with these fields go into the table.
-    pub(super) fn places(&self, config: &WriterConfig, schema: &Schema, offset_seconds: Option<i64>) -> Vec<Place> {
+    pub(super) fn places(
+        &self,
+        config: &WriterConfig,
+        schema: &Schema,
+        offset_seconds: Option<i64>,
+        steady_offset_seconds: Option<i64>,
+    ) -> Vec<Place> {
         let places = self.targets.iter().zip(schema.fields()).map(|(target, field)| {
             let column_zone = match field.data_type() {
                 arrow_schema::DataType::Timestamp(_, zone) => zone.as_deref(),
@@ -67,11 +75,13 @@ impl Plan {
             let zone: Zone = config.formats.zone_of(column_zone.unwrap_or(UTC));
             Place {
                 target: target.clone(),
-                is_uuid: is_uuid(field),
+                meaning: Meaning::of(field),
                 empty_as_null: config.empty_as_null,
                 formats: config.formats.clone(),
                 zone,
                 offset_seconds,
+                steady_offset_seconds,
+                has_binary_digits: field.metadata().get(SOURCE_TYPE_KEY).is_some_and(|name| name.starts_with("bit")),
             }
         });
         places.collect()
@@ -84,6 +94,12 @@ impl Plan {
             let is_instant = matches!(field.data_type(), arrow_schema::DataType::Timestamp(_, Some(_)));
             is_instant && matches!(target.takes, Takes::Timestamp(_))
         })
+    }
+
+    /// Whether texts, which may have a zone in them, go into columns of instants.
+    pub(super) fn has_texts_for_instants(&self, schema: &Schema) -> bool {
+        let mut pairs = self.targets.iter().zip(schema.fields());
+        pairs.any(|(target, field)| field.data_type().is_string() && matches!(target.takes, Takes::Timestamp(_)))
     }
 
     /// Checks that the records have as many columns as are to be filled.
@@ -106,9 +122,10 @@ impl Plan {
 /// The table's columns that take those of the records.
 fn columns(config: &WriterConfig, table: &Table, records: Option<&[String]>) -> Result<Vec<Target>> {
     let named: Vec<String> = match (&config.columns, records) {
-        // Computed columns take nothing.
+        // Computed columns take nothing, and invisible ones are not meant.
         (Some(Columns::All), _) | (None, None) => {
-            return Ok(table.columns.iter().filter(|column| !column.is_generated).map(Target::of).collect());
+            let all = table.columns.iter().filter(|column| !column.is_generated && !column.is_invisible);
+            return Ok(all.map(Target::of).collect());
         }
         (Some(Columns::Named(names)), _) => names.iter().map(|name| names::unquote(name)).collect(),
         (None, Some(records)) => records.to_vec(),
@@ -143,13 +160,16 @@ fn load(config: &WriterConfig, targets: &[Target]) -> Option<String> {
         WriteMode::Replace => "REPLACE ",
         WriteMode::Update(_) => return None,
     };
+    // Bytes are sent as they are, so a file that has some is one of bytes, of which each text is to be made a text again.
+    let has_bytes = targets.iter().any(|target| matches!(target.takes, Takes::Bytes(_) | Takes::Geometry));
+    let charset = if has_bytes { "binary" } else { "utf8mb4" };
     let mut fields = Vec::new();
     let mut set = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         let quoted = MySql.quote(&target.name);
         let expression = match target.takes {
-            Takes::Bytes(_) | Takes::Geometry => format!("UNHEX(@c{index})"),
             Takes::Bits(_) => format!("CAST(@c{index} AS UNSIGNED)"),
+            _ if has_bytes && target.is_text && !target.is_utf8mb4 => format!("CONVERT(@c{index} USING utf8mb4)"),
             _ => {
                 fields.push(quoted);
                 continue;
@@ -160,7 +180,7 @@ fn load(config: &WriterConfig, targets: &[Target]) -> Option<String> {
     }
     let set = if set.is_empty() { String::new() } else { format!(" SET {}", set.join(", ")) };
     Some(format!(
-        "LOAD DATA LOCAL INFILE 'transship' {replace}INTO TABLE {} CHARACTER SET utf8mb4 \
+        "LOAD DATA LOCAL INFILE 'transship' {replace}INTO TABLE {} CHARACTER SET {charset} \
          FIELDS TERMINATED BY x'09' ESCAPED BY x'5C' LINES TERMINATED BY x'0A' ({}){set}",
         table::quoted(&config.table),
         fields.join(", ")

@@ -6,6 +6,12 @@ use memchr::memchr3;
 
 use super::encode::Sent;
 
+/// A value of more bytes than this is not like others.
+const LARGE: usize = 1 << 20;
+
+/// What is kept of a buffer for the next records.
+const LARGEST_KEPT: usize = 8 << 20;
+
 /// The form of what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -35,6 +41,7 @@ impl Rows {
 
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
+        self.bytes.shrink_to(LARGEST_KEPT);
         self.ends.clear();
         self.begin = 0;
         self.values = 0;
@@ -90,7 +97,7 @@ impl Rows {
             Sent::Null => self.bytes.extend_from_slice(b"\\N"),
             Sent::Number(text) | Sent::Plain(text) => self.bytes.extend_from_slice(text.as_bytes()),
             Sent::Text(text) => push_escaped(&mut self.bytes, text.as_bytes()),
-            Sent::Bytes(bytes) => push_hex(&mut self.bytes, bytes),
+            Sent::Bytes(bytes) => push_escaped(&mut self.bytes, bytes),
         }
     }
 
@@ -115,8 +122,8 @@ impl Rows {
                 self.bytes.push(b'\'');
             }
             Sent::Bytes(bytes) => {
-                self.bytes.extend_from_slice(b"x'");
-                push_hex(&mut self.bytes, bytes);
+                self.bytes.extend_from_slice(b"_binary'");
+                push_quoted(&mut self.bytes, bytes);
                 self.bytes.push(b'\'');
             }
         }
@@ -126,6 +133,7 @@ impl Rows {
 /// A field of a file: what ends fields and lines, and what escapes, has a backslash before it.
 #[inline]
 fn push_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    make_room(out, text, |byte| matches!(byte, b'\\' | b'\t' | b'\n'));
     let mut rest = text;
     while let Some(at) = memchr3(b'\\', b'\t', b'\n', rest) {
         out.extend_from_slice(&rest[..at]);
@@ -141,6 +149,7 @@ fn push_escaped(out: &mut Vec<u8>, text: &[u8]) {
 
 /// A text in single quotes: these, backslashes and NUL have a backslash before them.
 fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
+    make_room(out, text, |byte| matches!(byte, b'\\' | b'\'' | 0));
     let mut rest = text;
     while let Some(at) = memchr3(b'\\', b'\'', 0, rest) {
         out.extend_from_slice(&rest[..at]);
@@ -154,11 +163,12 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(rest);
 }
 
-fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    out.reserve(bytes.len() * 2);
-    for byte in bytes {
-        out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+/// For a large value as much room as it needs: growing by doubling would take twice as much.
+#[inline]
+fn make_room(out: &mut Vec<u8>, text: &[u8], is_escaped: impl Fn(&u8) -> bool) {
+    if text.len() >= LARGE {
+        // And some for what ends the record.
+        out.reserve_exact(text.len() + text.iter().filter(|byte| is_escaped(byte)).count() + 1024);
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Storing<'a> {
     pub(super) table: &'a str,
     /// The longest statement that the server takes.
     pub(super) longest_statement: usize,
+    /// Set when others held a lock for too long.
+    pub(super) waited_too_long: &'a mut bool,
 }
 
 /// Statements of several rows are no longer than this, however much the server would take.
@@ -36,8 +38,14 @@ const USUAL_STATEMENT: usize = 8 << 20;
 /// What a statement has beside its rows and what its parts say.
 const ROOM_FOR_WORDS: usize = 64;
 
+/// Errors that in a file are warnings, and of which each leaves out a row: its key is there, no parent has it, a `CHECK` fails.
+const LEFT_OUT: [u16; 4] = [code::DUPLICATE, code::NO_PARENT, code::CHECK_OF_MARIADB, code::CHECK_OF_MYSQL];
+/// With more rows left out, it is cheaper to write all of them again than to ask which they are.
+const WARNINGS_TO_ASK_ABOUT: usize = 64;
+
 /// A mark to which the transaction is taken back.
-const SAVEPOINT: &str = "transship";
+const SET_SAVEPOINT: &str = "SAVEPOINT transship";
+const BACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT transship";
 
 impl Storing<'_> {
     /// Stores the lines of a file. `None`: some rows are not as they were sent, and all was taken back; with the numbers of
@@ -49,8 +57,8 @@ impl Storing<'_> {
         range: Range<usize>,
     ) -> Result<Result<Outcome, Suspects>> {
         let count = range.len() as u64;
-        self.session.execute("setting a savepoint", &format!("SAVEPOINT {SAVEPOINT}"))?;
-        let done = match self.session.load(statement, lines.range(range))? {
+        self.session.run_with_next(SET_SAVEPOINT);
+        let done = match self.session.load(statement, lines.range(range.clone()))? {
             Ok(done) => done,
             Err(refused) if refused.forbids_loading() => return Ok(Err(Suspects::NoFiles)),
             Err(refused) if refused.is_about_rows() => {
@@ -73,6 +81,15 @@ impl Storing<'_> {
                 }
                 _ => Err(Suspects::LeftOut(warnings)),
             });
+        }
+        let is_left_out = |warning: &Refused| LEFT_OUT.contains(&warning.code);
+        let others = done.affected + warnings.len() as u64;
+        if are_all
+            && warnings.iter().all(is_left_out)
+            && others == count
+            && let Some(rows) = self.rows_of_warnings(warnings.len())?
+        {
+            return Ok(Ok(self.left_out(&warnings, rows, range)));
         }
         self.take_back()?;
         let rows: Option<BTreeSet<usize>> = warnings.iter().map(|warning| row_of(&warning.cause)).collect();
@@ -102,7 +119,8 @@ impl Storing<'_> {
             if first > room {
                 let most = self.longest_statement;
                 let cause = format!(
-                    "as a statement the record has {first} bytes, and max_allowed_packet of the server is {most}"
+                    "as a statement the record has {first} bytes, and the server takes {most}: raise max_allowed_packet there, or \
+                     let rows be loaded by file (local_infile)"
                 );
                 outcome.bad.push(BadRow { row: begin, column: None, cause });
             } else {
@@ -157,6 +175,41 @@ impl Storing<'_> {
         }
     }
 
+    /// What became of rows, some of which the server has left out with a word, all others being stored.
+    fn left_out(&self, warnings: &[Refused], rows: Vec<usize>, range: Range<usize>) -> Outcome {
+        let mut outcome = Outcome { written: (range.len() - warnings.len()) as u64, ..Outcome::default() };
+        for (Refused { code, cause }, row) in warnings.iter().zip(rows) {
+            match *self.mode {
+                WriteMode::Ignore if *code == code::DUPLICATE => outcome.duplicates += 1,
+                _ => outcome.bad.push(BadRow {
+                    row: range.start + row,
+                    column: None,
+                    cause: format!("{cause} ({code})"),
+                }),
+            }
+        }
+        outcome
+    }
+
+    /// The rows that so many warnings are about, from 0. `None` where the server does not tell: MariaDB does since 10.7.
+    fn rows_of_warnings(&mut self, count: usize) -> Result<Option<Vec<usize>>> {
+        if count > WARNINGS_TO_ASK_ABOUT {
+            return Ok(None);
+        }
+        for number in 1..=count {
+            let asked = format!("GET DIAGNOSTICS CONDITION {number} @transship_{number} = ROW_NUMBER");
+            if self.session.run(&asked)?.is_err() {
+                return Ok(None);
+            }
+        }
+        let variables: Vec<String> = (1..=count).map(|number| format!("@transship_{number}")).collect();
+        let rows = self.session.ask("asking for rows", &format!("SELECT {}", variables.join(", ")))?;
+        let cells = rows.into_iter().next().unwrap_or_default();
+        let rows = cells.into_iter().map(|cell| cell?.parse::<usize>().ok()?.checked_sub(1));
+        let rows: Option<Vec<usize>> = rows.collect();
+        Ok(rows.filter(|rows| rows.iter().collect::<BTreeSet<_>>().len() == count))
+    }
+
     fn warnings(&mut self) -> Result<Vec<Refused>> {
         let rows = self.session.ask("asking for warnings", "SHOW WARNINGS")?;
         let warnings = rows.into_iter().filter_map(|row| match <[Option<String>; 3]>::try_from(row) {
@@ -167,10 +220,11 @@ impl Storing<'_> {
     }
 
     pub(super) fn take_back(&mut self) -> Result<()> {
-        self.session.execute("taking rows back", &format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}")).map(drop)
+        self.session.execute("taking rows back", BACK_TO_SAVEPOINT).map(drop)
     }
 
-    pub(super) fn failed(&self, refused: &Refused) -> Error {
+    pub(super) fn failed(&mut self, refused: &Refused) -> Error {
+        *self.waited_too_long = refused.code == code::LOCK_TIMEOUT;
         self.session.server.refused(format_args!("writing into {}", self.table), refused)
     }
 }

@@ -1,10 +1,12 @@
 //! What a column of the table takes, from what the catalogue says of it; and the types for a table that is to be made.
 //! Not here: how a value becomes what it takes (`encode.rs`).
 
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, TimeUnit};
-use transship_plugin_api::fields::{SOURCE_TYPE_KEY, is_number};
+use transship_plugin_api::fields::{JSON, SOURCE_TYPE_KEY, UUID, is_json, is_number, is_uuid, number_field};
 
 use crate::table::TableColumn;
+use crate::types::UTC;
 
 /// A column of the table that is filled.
 #[derive(Debug, Clone)]
@@ -15,6 +17,10 @@ pub(super) struct Target {
     pub(super) takes: Takes,
     /// Whether NULL is refused.
     pub(super) refuses_null: bool,
+    /// Whether the server makes its value of a text in some character set, rather than of digits or bytes…
+    pub(super) is_text: bool,
+    /// …and keeps it in that in which it is sent.
+    pub(super) is_utf8mb4: bool,
 }
 
 /// What a column takes, as far as it matters for what is sent.
@@ -65,7 +71,16 @@ impl Target {
         let takes = takes(column);
         // A TIMESTAMP that refuses NULL may make the present moment of it: that is its definition's business.
         let refuses_null = !column.is_nullable && !column.is_auto_increment && !matches!(takes, Takes::Timestamp(_));
-        Target { name: column.name.clone(), declared: column.declared.clone(), takes, refuses_null }
+        let is_text = matches!(takes, Takes::Text(_) | Takes::Enum(_) | Takes::Uuid | Takes::Other);
+        let is_utf8mb4 = column.charset.as_deref() == Some("utf8mb4");
+        Target {
+            name: column.name.clone(),
+            declared: column.declared.clone(),
+            takes,
+            refuses_null,
+            is_text,
+            is_utf8mb4,
+        }
     }
 }
 
@@ -175,10 +190,42 @@ pub(super) fn declaration(field: &Field) -> String {
         DataType::Dictionary(_, values) => return declaration(&field.clone().with_data_type((**values).clone())),
         // 65 digits, 30 of them behind the point: most numbers are among these, and the others are dirty.
         DataType::Utf8 if is_number(field) => "DECIMAL(65, 30)",
-        _ if field.extension_type_name() == Some("arrow.json") => "JSON",
+        _ if is_json(field) => "JSON",
         _ => "LONGTEXT",
     };
     name.into()
+}
+
+/// What new columns are declared as, by what arrives: for people.
+pub(super) fn types_of_new_columns() -> String {
+    use DataType::*;
+    let zone = Some(UTC.into());
+    let examples = [
+        ("Boolean", Boolean),
+        ("Int8", Int8),
+        ("Int16", Int16),
+        ("Int32", Int32),
+        ("Int64", Int64),
+        ("UInt64", UInt64),
+        ("Float32", Float32),
+        ("Float64", Float64),
+        ("Decimal(38, 9)", Decimal128(38, 9)),
+        ("date", Date32),
+        ("time, length of time", Time64(TimeUnit::Microsecond)),
+        ("date and time", Timestamp(TimeUnit::Microsecond, None)),
+        ("instant", Timestamp(TimeUnit::Microsecond, zone)),
+        ("bytes", Binary),
+        ("text", Utf8),
+    ];
+    let plain = examples.into_iter().map(|(name, data_type)| (name, Field::new(name, data_type, true)));
+    let extended = |name, data_type, extension: &str| {
+        let metadata = [(EXTENSION_TYPE_NAME_KEY.to_string(), extension.to_string())];
+        (name, Field::new(name, data_type, true).with_metadata(metadata))
+    };
+    let named =
+        [("number text", number_field("n")), extended("JSON", Utf8, JSON), extended("UUID", FixedSizeBinary(16), UUID)];
+    let types = plain.chain(named).map(|(name, field)| format!("{name} → {}", declaration(&field)));
+    types.collect::<Vec<_>>().join(", ")
 }
 
 /// Decimals of MySQL have 65 digits at most, 38 (MySQL: 30) of them behind the point.
@@ -190,10 +237,6 @@ fn decimal(digits: u8, scale: i8) -> String {
         }
         _ => "LONGTEXT".into(),
     }
-}
-
-pub(super) fn is_uuid(field: &Field) -> bool {
-    field.extension_type_name() == Some("arrow.uuid")
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use transship_plugin_api::batch::dirty_row;
 use transship_plugin_api::row;
-use transship_plugin_api::{Batch, CancelHandle, Error, HostRef, Origin, Report, Result, WriterTask};
+use transship_plugin_api::{Batch, CancelHandle, Error, HostRef, Kind, Origin, Report, Result, WriterTask};
 use transship_sql::retry::{Schedule, with_retries};
 
 use super::duplicates;
@@ -16,18 +16,22 @@ use super::encode::{Cause, Place, Scratch};
 use super::plan::Plan;
 use super::rows::{Form, Rows};
 use super::store::{Outcome, Storing, Suspects};
+use super::target::Takes;
 use crate::config::{Transaction, WriterConfig};
-use crate::reader::{fix_offset, offset_of};
-use crate::session::{Session, Stop};
+use crate::session::{Clock, Session, Stop};
 
+/// A mark to which a chunk is taken back.
+const BEFORE_CHUNK: &str = "SAVEPOINT transship_chunk";
+const BACK_BEFORE_CHUNK: &str = "ROLLBACK TO SAVEPOINT transship_chunk";
 /// What a server takes at least.
 const SHORTEST_PACKET: usize = 1 << 20;
 
-/// Whatever the job's session says: values that do not fit are refused, zero stays zero, a backslash escapes, and nobody loses
-/// patience with a slow reader.
+/// Whatever the job's session says: values that do not fit are refused, zero stays zero, an empty text is no NULL, a backslash
+/// escapes, and nobody loses patience with a slow reader.
 const SETTINGS: &str = "SET SESSION autocommit = 0, max_error_count = 65535, net_read_timeout = 31536000, \
                         net_write_timeout = 31536000, wait_timeout = 31536000, \
-                        sql_mode = CONCAT_WS(',', REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', ''), \
+                        sql_mode = CONCAT_WS(',', REPLACE(REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', ''), \
+                        'EMPTY_STRING_IS_NULL', ''), \
                         'STRICT_ALL_TABLES', 'NO_AUTO_VALUE_ON_ZERO')";
 
 pub(super) struct MySqlWriterTask {
@@ -49,6 +53,8 @@ struct Open {
     loads: bool,
     /// Whether a transaction has begun.
     in_transaction: bool,
+    /// Whether the last error was about a lock that others held for too long.
+    waited_too_long: bool,
 }
 
 /// Records of a batch that go into one statement.
@@ -86,37 +92,58 @@ impl MySqlWriterTask {
         session.execute("setting the character set", "SET NAMES utf8mb4")?;
         let offset_seconds = match self.plan.has_instants(&self.schema) {
             true => {
-                let offset = offset_of(&mut session)?;
-                Some(fix_offset(&mut session, offset)?)
+                let clock = Clock::of(&mut session)?;
+                if clock.changes && self.has_local_times() {
+                    log::warn!(
+                        "{}: among the columns for TIMESTAMPs of {} are instants and times without a zone; the server's clock                          changes in summer, and the latter are taken as if it showed the hour of today: name their zone by                          common.column.timeZone",
+                        session.server.place,
+                        self.config.table
+                    );
+                }
+                Some(clock.fixed(&mut session)?)
             }
+            false => None,
+        };
+        let steady_offset_seconds = match offset_seconds.is_none() && self.plan.has_texts_for_instants(&self.schema) {
+            true => Some(Clock::of(&mut session)?).filter(|clock| !clock.changes).map(|clock| clock.offset_seconds),
             false => None,
         };
         let rows = session.ask("asking for max_allowed_packet", "SELECT @@max_allowed_packet")?;
         let most =
             rows.first().and_then(|row| row.first()).and_then(Option::as_deref).and_then(|text| text.parse().ok());
-        let places = self.plan.places(&self.config, &self.schema, offset_seconds);
+        let places = self.plan.places(&self.config, &self.schema, offset_seconds, steady_offset_seconds);
         Ok(Open {
             session,
             places: places.into(),
             longest_statement: most.unwrap_or(SHORTEST_PACKET),
             loads: self.plan.load.is_some(),
             in_transaction: false,
+            waited_too_long: false,
         })
+    }
+
+    /// Whether something without a zone goes into a column of instants, and nobody says which zone it has.
+    fn has_local_times(&self) -> bool {
+        let pairs = self.plan.targets.iter().zip(self.schema.fields());
+        let mut pairs = pairs.filter(|(target, _)| matches!(target.takes, Takes::Timestamp(_)));
+        self.config.formats.zone().is_none()
+            && pairs.any(|(_, field)| !matches!(field.data_type(), DataType::Timestamp(_, Some(_))))
     }
 
     /// Stores a chunk, and commits it where each is committed of its own.
     fn store(&mut self, chunk: &Chunk<'_>) -> Result<()> {
-        let outcome = match self.config.transaction {
+        let stored = match self.config.transaction {
             // What cannot be taken back must not be written again.
-            _ if self.plan.row_by_row => self.store_rows(chunk).map_err(|error| error.retryable(false))?,
-            Transaction::Task => self.store_rows(chunk)?,
+            _ if self.plan.row_by_row => self.store_rows(chunk).map_err(|error| error.retryable(false)),
+            Transaction::Task => self.store_in_transaction(chunk),
             Transaction::Batch => {
                 let doing = format!("writing into {}", self.config.table);
                 let stop = self.stop.clone();
                 let salt = chunk.origin.first;
-                with_retries(Schedule::LOCKS, salt, &doing, |pause| stop.wait(pause), |_| self.store_and_commit(chunk))?
+                with_retries(Schedule::LOCKS, salt, &doing, |pause| stop.wait(pause), |_| self.store_and_commit(chunk))
             }
         };
+        let outcome = stored.map_err(|error| self.with_what_is_stored(error))?;
         self.report.written += outcome.written;
         self.report.duplicates += outcome.duplicates;
         for bad in outcome.bad {
@@ -125,6 +152,47 @@ impl MySqlWriterTask {
             dirty_row(&*self.host, chunk.records, row, position, bad.column, &bad.cause)?;
         }
         Ok(())
+    }
+
+    /// Says what another attempt would find.
+    fn with_what_is_stored(&self, error: Error) -> Error {
+        let stored = match self.config.transaction {
+            _ if error.kind() == Kind::Cancelled => return error,
+            _ if self.plan.row_by_row => "the rows before it stay there, and another attempt would write them again",
+            Transaction::Task => "nothing of this task is stored, so another attempt writes nothing twice",
+            Transaction::Batch if self.config.mode.is_idempotent() => {
+                "the batches before it are stored, and another attempt would write them to the same effect"
+            }
+            Transaction::Batch => "the batches before it are stored, and another attempt would write them again",
+        };
+        Error::new(error.kind(), format!("{}; {stored}", error.message())).retryable(error.is_retryable())
+    }
+
+    /// Stores a chunk as a part of the task's transaction. A statement that has waited too long for a lock is all that the server
+    /// takes back then, so the chunk is stored once more; of a deadlock it takes back the whole transaction.
+    fn store_in_transaction(&mut self, chunk: &Chunk<'_>) -> Result<Outcome> {
+        let stop = self.stop.clone();
+        let schedule = Schedule::LOCKS;
+        let mut attempt = 1;
+        loop {
+            let open = self.open()?;
+            open.waited_too_long = false;
+            open.session.run_with_next(BEFORE_CHUNK);
+            let error = match self.store_rows(chunk) {
+                Ok(outcome) => return Ok(outcome),
+                Err(error) => error,
+            };
+            let Some(open) = self.open.as_mut().filter(|open| open.waited_too_long) else { return Err(error) };
+            // Where the server is set to take back everything, the savepoint is gone.
+            if attempt == schedule.attempts || open.session.run(BACK_BEFORE_CHUNK)?.is_err() {
+                return Err(error);
+            }
+            let pause = schedule.pause(attempt, chunk.origin.first);
+            let of = schedule.attempts;
+            log::warn!("attempt {attempt} of {of} to write a batch failed, the next in {pause:.1?}: {error}");
+            stop.wait(pause)?;
+            attempt += 1;
+        }
     }
 
     /// A failure before the commit leaves nothing behind, so it may be tried again; after it, nobody knows.
@@ -181,6 +249,7 @@ impl MySqlWriterTask {
             mode: &config.mode,
             table: &config.table,
             longest_statement: open.longest_statement,
+            waited_too_long: &mut open.waited_too_long,
         };
         let all = 0..chunk.rows.len();
         let places = open.places.clone();
@@ -199,6 +268,7 @@ impl MySqlWriterTask {
                     mode: &config.mode,
                     table: &config.table,
                     longest_statement: open.longest_statement,
+                    waited_too_long: &mut open.waited_too_long,
                 };
                 storing.insert(&values, all)
             }

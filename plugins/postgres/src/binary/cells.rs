@@ -42,16 +42,25 @@ type Put = Result<(), Refusal>;
 #[inline]
 pub(crate) fn put(place: &Place, value: Value<'_>, out: &mut Vec<u8>, scratch: &mut String) -> Put {
     match (value, place.target) {
-        (Value::Null, _) => {
-            out.extend_from_slice(&NULL);
-            Ok(())
-        }
+        (Value::Null, _) => put_null(place, out),
         (value, target) => put_value(place, target, value, out, scratch),
     }
 }
 
 /// The cell of NULL.
 pub(crate) const NULL: [u8; 4] = (-1i32).to_be_bytes();
+/// Why there can be no such cell.
+pub(crate) const NOT_NULL: &str = "null value in column declared NOT NULL";
+
+/// NULL for any column.
+#[inline]
+pub(crate) fn put_null(place: &Place, out: &mut Vec<u8>) -> Put {
+    if !place.takes_null {
+        return Err(NOT_NULL.into());
+    }
+    out.extend_from_slice(&NULL);
+    Ok(())
+}
 
 /// A text for a column of text.
 #[inline]
@@ -116,7 +125,7 @@ fn put_value(place: &Place, target: Target, value: Value<'_>, out: &mut Vec<u8>,
         },
         Target::Json | Target::Jsonb => {
             let text = json(value, scratch)?;
-            no_nul(place, text)?;
+            let text = without_nul(place, text)?;
             let version: &[u8] = if target == Target::Jsonb { &[1] } else { &[] };
             put_length(out, version.len() + text.len())?;
             out.extend_from_slice(version);
@@ -142,24 +151,19 @@ pub(crate) fn put_fixed<const SIZE: usize>(out: &mut Vec<u8>, bytes: [u8; SIZE])
 
 #[inline]
 fn put_text(place: &Place, text: &str, out: &mut Vec<u8>) -> Put {
-    if memchr::memchr(0, text.as_bytes()).is_some() {
-        if !place.removes_nul {
-            return Err(NUL.into());
-        }
-        return put_bytes(out, text.replace('\0', "").as_bytes());
-    }
-    put_bytes(out, text.as_bytes())
+    put_bytes(out, without_nul(place, text)?.as_bytes())
 }
 
 pub(crate) const NUL: &str =
     "PostgreSQL cannot store the character NUL in a text; \"nulCharacter\": \"remove\" leaves it out";
 
-/// JSON with the escape for NUL is the server's business: json takes it, jsonb does not.
-fn no_nul(place: &Place, text: &str) -> Put {
+/// A text as the server can take it. The escape for NUL in JSON is the server's business: json takes it, jsonb does not.
+#[inline]
+fn without_nul<'a>(place: &Place, text: &'a str) -> Result<Cow<'a, str>, Refusal> {
     match memchr::memchr(0, text.as_bytes()) {
-        Some(_) if !place.removes_nul => Err(NUL.into()),
-        Some(_) => Err("the JSON has a NUL character in it".into()),
-        None => Ok(()),
+        None => Ok(Cow::Borrowed(text)),
+        Some(_) if place.removes_nul => Ok(Cow::Owned(text.replace('\0', ""))),
+        Some(_) => Err(NUL.into()),
     }
 }
 
@@ -170,8 +174,9 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Put {
     Ok(())
 }
 
+/// The length of a cell, which stands before it.
 #[inline]
-fn put_length(out: &mut Vec<u8>, length: usize) -> Put {
+pub(crate) fn put_length(out: &mut Vec<u8>, length: usize) -> Put {
     // The server's own limit for a value, a little under one gigabyte.
     const MOST: usize = 0x3fff_ffff;
     if length > MOST {

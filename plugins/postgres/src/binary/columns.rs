@@ -12,6 +12,7 @@ use arrow_array::{
 use arrow_buffer::{
     BooleanBufferBuilder, Buffer, IntervalMonthDayNano, NullBufferBuilder, OffsetBuffer, ScalarBuffer, i256,
 };
+use bytes::Bytes;
 use transship_plugin_api::{Error, Result};
 
 use super::numeric::{NotDecimal, Numeric};
@@ -26,6 +27,9 @@ const TOO_LONG: Cause = "it has more digits than the column's type";
 const TOO_LATE: Cause = "it is beyond the range of 64-bit microseconds around 1970";
 const TOO_LONG_A_TIME: Cause = "its hours are beyond the range of 64-bit nanoseconds";
 const WRONG_SIZE: Cause = "the server sent it in an unknown form";
+
+/// Bytes that a column may have room for from the start.
+const USUAL_BYTES: usize = 4 << 20;
 
 /// A column in the making.
 #[derive(Debug)]
@@ -52,6 +56,8 @@ enum Values {
     Bytes {
         offsets: Vec<i32>,
         bytes: Vec<u8>,
+        /// All bytes there are, where they belong to the server's message.
+        shared: Bytes,
     },
 }
 
@@ -97,7 +103,10 @@ impl ColumnInTheMaking {
             }
             Values::Interval(values) => values.push(interval(fixed(cell)?)?),
             Values::Uuid(values) => values.extend_from_slice(&fixed::<16>(cell)?),
-            Values::Bytes { offsets, bytes } => {
+            Values::Bytes { offsets, bytes, shared } => {
+                if !shared.is_empty() {
+                    bytes.extend_from_slice(&std::mem::take(shared));
+                }
                 match self.kind {
                     Kind::Number | Kind::Money => Numeric::parse(cell).ok_or(WRONG_SIZE)?.write(bytes),
                     Kind::Jsonb => match cell {
@@ -114,6 +123,21 @@ impl ColumnInTheMaking {
         Ok(())
     }
 
+    /// Adds a cell of text or bytes that need not be copied, as far as nothing stands before it; else `false`.
+    pub(crate) fn share(&mut self, cell: &Bytes) -> bool {
+        let is_taken_as_it_is = matches!(self.kind, Kind::Text | Kind::Json | Kind::AsText | Kind::Bytes);
+        match &mut self.values {
+            Values::Bytes { offsets, bytes, shared } if is_taken_as_it_is && bytes.is_empty() && shared.is_empty() => {
+                let Ok(end) = i32::try_from(cell.len()) else { return false };
+                offsets.push(end);
+                *shared = cell.clone();
+                self.nulls.append_non_null();
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn push_null(&mut self) {
         match &mut self.values {
             Values::Bool(values) => values.append(false),
@@ -127,7 +151,7 @@ impl ColumnInTheMaking {
             Values::LongDecimal(values) => values.push(i256::ZERO),
             Values::Interval(values) => values.push(IntervalMonthDayNano::ZERO),
             Values::Uuid(values) => values.extend_from_slice(&[0; 16]),
-            Values::Bytes { offsets, bytes } => offsets.push(bytes.len() as i32),
+            Values::Bytes { offsets, .. } => offsets.push(offsets.last().copied().unwrap_or(0)),
         }
         self.nulls.append_null();
     }
@@ -150,16 +174,17 @@ impl ColumnInTheMaking {
             Values::LongDecimal(values) => values.truncate(rows),
             Values::Interval(values) => values.truncate(rows),
             Values::Uuid(values) => values.truncate(rows * 16),
-            Values::Bytes { offsets, bytes } => {
+            Values::Bytes { offsets, bytes, shared } => {
                 offsets.truncate(rows + 1);
                 bytes.truncate(offsets[rows] as usize);
+                shared.truncate(offsets[rows] as usize);
             }
         }
     }
 
     /// Rows with a text that is not UTF-8, as databases without an encoding may have.
     pub(crate) fn rows_without_text(&self) -> Vec<usize> {
-        let Values::Bytes { offsets, bytes } = &self.values else { return Vec::new() };
+        let Some((offsets, bytes)) = self.values.bytes() else { return Vec::new() };
         if self.kind == Kind::Bytes {
             return Vec::new();
         }
@@ -173,29 +198,30 @@ impl ColumnInTheMaking {
 
     /// The bytes of a cell of text.
     pub(crate) fn bytes(&self, row: usize) -> &[u8] {
-        match &self.values {
-            Values::Bytes { offsets, bytes } => &bytes[offsets[row] as usize..offsets[row + 1] as usize],
-            _ => &[],
+        match self.values.bytes() {
+            Some((offsets, bytes)) => &bytes[offsets[row] as usize..offsets[row + 1] as usize],
+            None => &[],
         }
     }
 
     /// Puts U+FFFD for what is not UTF-8, so that the column is one of text. The rows concerned are left out afterwards.
     pub(crate) fn replace_what_is_no_text(&mut self) {
-        let Values::Bytes { offsets, bytes } = &mut self.values else { return };
+        let Some((offsets, bytes)) = self.values.bytes() else { return };
         let (mut texts, mut ends) = (Vec::with_capacity(bytes.len()), vec![0]);
         for range in offsets.windows(2) {
             let text = String::from_utf8_lossy(&bytes[range[0] as usize..range[1] as usize]);
             texts.extend_from_slice(text.as_bytes());
             ends.push(texts.len() as i32);
         }
-        (*offsets, *bytes) = (ends, texts);
+        self.values = Values::Bytes { offsets: ends, bytes: texts, shared: Bytes::new() };
     }
 
     /// The column; a new one begins.
     pub(crate) fn finish(&mut self) -> Result<ArrayRef> {
         let rows = self.nulls.len();
         let size = match &self.values {
-            Values::Bytes { bytes, .. } => bytes.len(),
+            // A large value more often than not stands alone.
+            Values::Bytes { bytes, .. } => bytes.len().min(USUAL_BYTES),
             _ => 0,
         };
         let values = std::mem::replace(&mut self.values, Values::new(self.kind, rows, size));
@@ -229,9 +255,9 @@ impl ColumnInTheMaking {
                 Arc::new(array.with_precision_and_scale(precision, scale)?)
             }
             Values::Uuid(values) => Arc::new(FixedSizeBinaryArray::try_new(16, values.into(), nulls)?),
-            Values::Bytes { offsets, bytes } => {
+            Values::Bytes { offsets, bytes, shared } => {
                 let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-                let bytes = Buffer::from_vec(bytes);
+                let bytes = if shared.is_empty() { Buffer::from_vec(bytes) } else { Buffer::from(shared) };
                 match self.kind {
                     Kind::Bytes => Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?),
                     _ => Arc::new(StringArray::try_new(offsets, bytes, nulls)?),
@@ -258,8 +284,17 @@ impl Values {
             Kind::Number | Kind::Money | Kind::Text | Kind::Json | Kind::Jsonb | Kind::Bytes | Kind::AsText => {
                 let mut offsets = Vec::with_capacity(rows + 1);
                 offsets.push(0);
-                Values::Bytes { offsets, bytes: Vec::with_capacity(bytes) }
+                Values::Bytes { offsets, bytes: Vec::with_capacity(bytes), shared: Bytes::new() }
             }
+        }
+    }
+
+    /// Where each text or value of bytes ends, and all of them.
+    fn bytes(&self) -> Option<(&[i32], &[u8])> {
+        match self {
+            Values::Bytes { offsets, shared, .. } if !shared.is_empty() => Some((offsets, shared)),
+            Values::Bytes { offsets, bytes, .. } => Some((offsets, bytes)),
+            _ => None,
         }
     }
 }

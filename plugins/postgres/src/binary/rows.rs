@@ -96,6 +96,11 @@ impl Rows {
         self.cells.iter().map(move |cell| cell.map(|(begin, end)| &data[begin..end]))
     }
 
+    /// A cell of the row found last, without a copy.
+    pub(crate) fn share(&self, cell: &[u8]) -> Bytes {
+        self.data.slice_ref(cell)
+    }
+
     /// How many bytes the row found last took.
     pub(crate) fn row_bytes(&self) -> usize {
         self.end

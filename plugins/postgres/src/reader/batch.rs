@@ -16,6 +16,8 @@ use crate::types::Kind;
 
 /// Bytes that a batch may hold at most: Arrow counts the bytes of a column with 31 bits, and one more row may come.
 const MOST_BYTES: usize = 1 << 30;
+/// Bytes of a cell that stays where the client has put it.
+const LARGE: usize = 1 << 20;
 /// Rows that a new batch has room for from the start.
 const USUAL_ROWS: usize = 8_192;
 
@@ -77,6 +79,9 @@ impl BatchInTheMaking {
         }
         let mut problem = None;
         for (index, (column, cell)) in self.columns.iter_mut().zip(rows.cells()).enumerate() {
+            if cell.is_some_and(|cell| cell.len() >= LARGE && column.share(&rows.share(cell))) {
+                continue;
+            }
             if let Err(cause) = column.push(cell) {
                 problem = Some((index, cause));
                 break;

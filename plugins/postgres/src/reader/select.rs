@@ -6,6 +6,7 @@ use transship_sql::{Dialect, Postgres, names, select};
 
 use super::shape::Shape;
 use crate::table::Table;
+use crate::types::oid;
 
 /// A query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +70,8 @@ impl Select {
         // The columns get names of our own: the query's may be missing, or be there twice.
         let aliases = (1..=shape.columns.len()).map(|number| format!("c{number}")).collect::<Vec<_>>();
         let columns = shape.columns.iter().zip(&aliases).map(|(column, alias)| match column.kind.cast() {
+            // A cast would append /32 to every single address, which the server's own output does not have.
+            Some(_) if column.server.oid == oid::INET => format!("abbrev({alias})"),
             Some(cast) => format!("{alias}::{cast}"),
             None => alias.clone(),
         });

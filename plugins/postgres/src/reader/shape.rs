@@ -11,7 +11,7 @@ use super::place;
 use super::select::Select;
 use crate::session::Session;
 use crate::table::Table;
-use crate::types::{Kind, ServerType};
+use crate::types::{Kind, ServerType, oid};
 
 /// The columns of the batches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl Shape {
                 other.server.name
             );
             column.kind = Kind::AsText;
-            column.server.name = "text".into();
+            column.server = ServerType { oid: oid::TEXT, modifier: -1, name: "text".into() };
         }
         Ok(())
     }

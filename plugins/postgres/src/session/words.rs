@@ -16,8 +16,18 @@ pub(crate) struct Refused {
     pub(crate) cause: String,
     /// The column at fault, where a constraint is about one.
     column: Option<String>,
+    /// The constraint that was broken.
+    pub(crate) constraint: Option<Constraint>,
     /// What the server was doing.
     context: String,
+}
+
+/// A constraint of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Constraint {
+    pub(crate) schema: String,
+    pub(crate) table: String,
+    pub(crate) name: String,
 }
 
 impl Refused {
@@ -28,6 +38,7 @@ impl Refused {
             code: said.code().clone(),
             cause: words(said),
             column: said.column().map(String::from).or_else(|| said.detail().and_then(first_of_key)),
+            constraint: constraint(said),
             context: said.where_().unwrap_or_default().into(),
         })
     }
@@ -142,6 +153,10 @@ pub(crate) fn words(said: &DbError) -> String {
     let more = [said.detail(), said.hint()].into_iter().flatten();
     let all = std::iter::once(said.message()).chain(more);
     all.map(|text| text.trim().trim_end_matches('.')).collect::<Vec<_>>().join("; ")
+}
+
+fn constraint(said: &DbError) -> Option<Constraint> {
+    Some(Constraint { schema: said.schema()?.into(), table: said.table()?.into(), name: said.constraint()?.into() })
 }
 
 /// The first column that `Key (a, b)=(1, 2) already exists.` names.

@@ -66,7 +66,11 @@ pub(crate) fn declaration(field: &Field) -> String {
         return "numeric".into();
     }
     match (field.data_type(), field.extension_type_name()) {
-        (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, Some("arrow.json")) => return "jsonb".into(),
+        (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, Some("arrow.json")) => {
+            // jsonb would change what others keep: blanks, the order of keys, keys that are there twice.
+            let is_binary = field.metadata().get(SOURCE_TYPE_KEY).is_some_and(|name| name == "jsonb");
+            return if is_binary { "jsonb" } else { "json" }.into();
+        }
         (DataType::FixedSizeBinary(16), Some("arrow.uuid")) => return "uuid".into(),
         _ => {}
     }

@@ -58,6 +58,7 @@ fn a_new_column_is_read_as_what_it_was_made_for() {
         (oid::TIMESTAMPTZ, "timestamptz"),
         (oid::INTERVAL, "interval"),
         (oid::UUID, "uuid"),
+        (oid::JSON, "json"),
         (oid::JSONB, "jsonb"),
     ] {
         let server = server(oid, -1);

@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
-/// Records that could be sent in the time that a COPY takes to begin and to end, about.
-const RECORDS_PER_COPY: f64 = 150.0;
+/// Records that could be sent in the time that a COPY takes to begin and to end, about. It takes that long because the server
+/// makes a thousand places for rows each time, and needs the longer for each the more there are.
+const RECORDS_PER_COPY: f64 = 500.0;
 /// With fewer records in a COPY hardly anything is gained.
 const FEWEST: usize = 64;
 
@@ -69,7 +70,7 @@ mod tests {
             failures.failed();
         }
         let rare = failures.records_of_a_copy();
-        assert!((1_000..3_000).contains(&rare), "{rare}");
+        assert!((2_000..5_000).contains(&rare), "{rare}");
         for _ in 0..50 {
             failures.written(10);
             failures.failed();

@@ -6,8 +6,9 @@ use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
 };
 use arrow_array::{Array, BinaryArray, BooleanArray, StringArray};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
+use bytes::Bytes;
 use transship_plugin_api::row::Column;
 
 use crate::binary::cells::{self, Refusal};
@@ -16,6 +17,18 @@ use crate::place::{Place, Target};
 
 /// Digits of a second that the server keeps.
 const MICROS: u32 = 6;
+
+/// Bytes of a cell that is sent from where it is.
+const LARGE: usize = 256 << 10;
+
+/// A part of a column's buffer.
+struct Shared(Buffer);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
 
 /// A column and where its values go.
 pub(super) struct Lane<'a> {
@@ -57,8 +70,7 @@ impl<'a> Lane<'a> {
     #[inline]
     pub(super) fn put(&self, row: usize, out: &mut Vec<u8>, scratch: &mut String) -> Result<(), Refusal> {
         if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
-            out.extend_from_slice(&cells::NULL);
-            return Ok(());
+            return cells::put_null(self.place, out);
         }
         match &self.values {
             Values::Bool(values) => cells::put_fixed(out, [values.value(row) as u8]),
@@ -78,6 +90,19 @@ impl<'a> Lane<'a> {
             Values::Micros(values) => cells::put_micros(self.place, values[row], out),
             Values::Any => cells::put(self.place, self.column.get(row), out, scratch),
         }
+    }
+
+    /// The bytes of a cell that is so large that it should not be copied, in binary form, without its length.
+    #[inline]
+    pub(super) fn large(&self, row: usize) -> Option<Bytes> {
+        let (offsets, values) = match &self.values {
+            Values::Text(texts) => (texts.value_offsets(), texts.values()),
+            Values::Bytes(bytes) => (bytes.value_offsets(), bytes.values()),
+            _ => return None,
+        };
+        let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
+        let is_large = end - start >= LARGE && self.nulls.is_none_or(|nulls| nulls.is_valid(row));
+        is_large.then(|| Bytes::from_owner(Shared(values.slice_with_length(start, end - start))))
     }
 
     /// Appends the cell of a row as text.

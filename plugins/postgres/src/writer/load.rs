@@ -1,28 +1,29 @@
 //! Records on their way into the table: in one transaction, COPY by COPY, each behind a savepoint.
 //!
 //! Records are kept until the COPY that they are in has been taken. If it is refused, it is undone, the bad ones are found, and
-//! the others are written again.
+//! the others are written again (`again`). Once a constraint has been broken, records are looked at before they are sent
+//! (`scout`), many at a time.
 
 use std::collections::VecDeque;
-use std::ops::Range;
-use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use tokio_postgres::Statement;
 use transship_plugin_api::batch::dirty_row;
-use transship_plugin_api::{Batch, Error, HostRef, Kind, Origin, Report, Result};
-use transship_sql::retry::{Schedule, with_retries};
-use transship_sql::write::{BadRow, RowsError, store};
+use transship_plugin_api::{Batch, Error, HostRef, Origin, Report, Result};
 
+use super::again::unless_locked;
 use super::failures::Failures;
 use super::plan::Plan;
+use super::scout::Scouts;
 use super::stream::{Format, Stream, Unsent, lanes};
 use crate::binary::cells::Refusal;
 use crate::place::{Place, Target};
 use crate::session::{Refused, Session};
 
 /// Undoes the COPY that was refused, and nothing else.
-const GO_BACK: &str = "ROLLBACK TO SAVEPOINT batch";
+pub(super) const GO_BACK: &str = "ROLLBACK TO SAVEPOINT batch";
+/// Makes safe what has been taken.
+const GO_ON: &str = "RELEASE SAVEPOINT batch; SAVEPOINT batch";
 /// So many records are sent as text when the first one needs the server to read it; each time it is twice as many, up to the
 /// other number. Where there is one such record there are often more, and changing the format costs a COPY.
 const FIRST_RUN: usize = 1;
@@ -40,7 +41,7 @@ pub(super) struct Loading<'a> {
 
 impl Loading<'_> {
     /// The format for all records but those that only the server can read. One column that has no binary form is enough for text.
-    fn usual_format(&self) -> Format {
+    pub(super) fn usual_format(&self) -> Format {
         match self.places.iter().any(|place| place.target == Target::Other) {
             true => Format::Text,
             false => Format::Binary,
@@ -51,18 +52,23 @@ impl Loading<'_> {
 /// The records that a task has in hand, and what it has written.
 pub(super) struct Load {
     /// Batches with records that are not safe in the transaction yet.
-    held: VecDeque<Held>,
+    pub(super) held: VecDeque<Held>,
+    /// How many batches have been let go: the number of the first that is held.
+    first: usize,
     stream: Option<Stream>,
     /// Records of the COPY that is going on.
     sent: usize,
     bytes: usize,
-    failures: Failures,
+    pub(super) failures: Failures,
+    pub(super) scouts: Scouts,
+    /// Records that are suspected to be bad: each is to be sent by itself.
+    pub(super) suspects: Vec<Waiting>,
     /// Records that are still sent as text, because one before them could not be read here.
     as_text: usize,
     /// How many that will be the next time.
     run: usize,
     /// Whether records of one COPY have had the same key: only the last of them may be merged then.
-    repeats_keys: bool,
+    pub(super) repeats_keys: bool,
     /// The statements, once they have been needed.
     binary_copy: Option<Statement>,
     text_copy: Option<Statement>,
@@ -75,28 +81,33 @@ pub(super) struct Load {
     pub(super) report: Report,
 }
 
-struct Held {
-    records: RecordBatch,
-    origin: Origin,
+pub(super) struct Held {
+    pub(super) records: RecordBatch,
+    pub(super) origin: Origin,
+    /// How large a record is, on the average.
+    row_bytes: usize,
     /// From here on they are not safe.
-    start: usize,
+    pub(super) start: usize,
     /// Up to here they have been sent.
-    end: usize,
+    pub(super) end: usize,
     /// Rows between that were not sent, in order.
-    left_out: Vec<usize>,
+    pub(super) left_out: Vec<usize>,
 }
 
-/// A record that is held: which batch, which row.
-type Waiting = (usize, usize);
+/// A record that is held: the number of the batch, and of its row.
+pub(super) type Waiting = (usize, usize);
 
 impl Load {
     pub(super) fn new() -> Load {
         Load {
             held: VecDeque::new(),
+            first: 0,
             stream: None,
             sent: 0,
             bytes: 0,
             failures: Failures::new(),
+            scouts: Scouts::default(),
+            suspects: Vec::new(),
             as_text: 0,
             run: FIRST_RUN,
             repeats_keys: false,
@@ -111,18 +122,35 @@ impl Load {
 
     /// Writes a batch, as far as it does not wait for more records to go with them.
     pub(super) fn write(&mut self, loading: &Loading<'_>, batch: Batch) -> Result<()> {
-        let rows = batch.num_rows();
         let origin = batch.origin.clone();
-        let bytes_per_row = batch.bytes / rows.max(1);
+        let row_bytes = batch.bytes / batch.num_rows().max(1);
         let records = batch.into_records()?;
+        self.held.push_back(Held { records, origin, row_bytes, start: 0, end: 0, left_out: Vec::new() });
+        if self.scouts.is_empty() {
+            self.send_batch(loading, self.first + self.held.len() - 1, None)?;
+        }
+        if self.is_much(self.unsent(), loading) {
+            self.finish(loading)?;
+        }
+        self.let_go();
+        Ok(())
+    }
+
+    /// Sends what is left of a batch, without suspects. Where it has not been looked for suspects yet, only until it should be.
+    fn send_batch(&mut self, loading: &Loading<'_>, number: usize, suspects: Option<&[Waiting]>) -> Result<()> {
+        let Held { records, end, row_bytes, .. } = &self.held[number - self.first];
+        let (records, mut row, row_bytes) = (records.clone(), *end, *row_bytes);
         let usual = loading.usual_format();
-        self.held.push_back(Held { records: records.clone(), origin, start: 0, end: 0, left_out: Vec::new() });
         let lanes = lanes(&records, loading.places);
-        let mut row = 0;
-        while row < rows {
+        while row < records.num_rows() && (suspects.is_some() || self.scouts.is_empty()) {
+            if suspects.is_some_and(|suspects| suspects.binary_search(&(number, row)).is_ok()) {
+                self.set_aside(number, row);
+                row += 1;
+                continue;
+            }
             let format = if self.as_text > 0 { Format::Text } else { usual };
             if self.stream.as_ref().is_some_and(|stream| stream.format != format) {
-                self.finish(loading)?;
+                self.end_copy(loading)?;
             }
             let stream = self.stream(loading, format)?;
             let added = stream.add(&lanes, row);
@@ -138,15 +166,13 @@ impl Load {
                         Refusal::Dirty(cause) => cause,
                         Refusal::Unread => "the value does not fit the column".into(),
                     };
-                    self.leave_out(loading, row, column, &cause)?;
+                    self.leave_out(loading, number, row, column, &cause)?;
                 }
                 Ok(()) => {
                     let sent = stream.send_if_much(loading.session)?;
                     self.sent += 1;
-                    self.bytes += bytes_per_row;
-                    if let Some(held) = self.held.back_mut() {
-                        held.end = row + 1;
-                    }
+                    self.bytes += row_bytes;
+                    self.held[number - self.first].end = row + 1;
                     if let Err(refused) = sent {
                         self.stream = None;
                         self.recover(loading, refused)?;
@@ -155,16 +181,46 @@ impl Load {
             }
             self.as_text = self.as_text.saturating_sub(1);
             row += 1;
-            if self.is_full(loading) {
-                self.finish(loading)?;
+            if self.is_much((self.sent, self.bytes), loading) {
+                self.end_copy(loading)?;
             }
         }
-        self.let_go();
         Ok(())
     }
 
-    fn is_full(&self, loading: &Loading<'_>) -> bool {
-        self.sent >= loading.copy_records.min(self.failures.records_of_a_copy()) || self.bytes >= loading.copy_bytes
+    /// Keeps a record for later.
+    fn set_aside(&mut self, number: usize, row: usize) {
+        let held = &mut self.held[number - self.first];
+        held.end = row + 1;
+        held.left_out.push(row);
+        self.suspects.push((number, row));
+    }
+
+    /// Whether so many records and bytes are enough for a COPY.
+    fn is_much(&self, (records, bytes): (usize, usize), loading: &Loading<'_>) -> bool {
+        records >= loading.copy_records.min(self.failures.records_of_a_copy()) || bytes >= loading.copy_bytes
+    }
+
+    /// Records that have not been sent, and their bytes.
+    fn unsent(&self) -> (usize, usize) {
+        let unsent = self.held.iter().map(|held| (held.records.num_rows() - held.end, held.row_bytes));
+        unsent.fold((0, 0), |(records, bytes), (more, row_bytes)| (records + more, bytes + more * row_bytes))
+    }
+
+    /// Looks at records that have not been sent, and sends them.
+    fn send_unsent(&mut self, loading: &Loading<'_>) -> Result<()> {
+        let numbers = self.first..self.first + self.held.len();
+        let unsent = numbers.clone().flat_map(|number| {
+            let held = &self.held[number - self.first];
+            (held.end..held.records.num_rows()).map(move |row| (number, row))
+        });
+        let unsent: Vec<Waiting> = unsent.collect();
+        let Some((begin, _)) = unsent.first().copied() else { return Ok(()) };
+        let suspects = self.suspects_among(loading, &unsent)?;
+        for number in begin..numbers.end {
+            self.send_batch(loading, number, Some(&suspects))?;
+        }
+        Ok(())
     }
 
     /// The COPY that is going on; if there is none, a new one, in the transaction.
@@ -176,7 +232,7 @@ impl Load {
         self.stream.as_mut().ok_or_else(|| Error::internal("a COPY was begun and is not there"))
     }
 
-    fn begin_copy(&mut self, loading: &Loading<'_>, format: Format) -> Result<Stream> {
+    pub(super) fn begin_copy(&mut self, loading: &Loading<'_>, format: Format) -> Result<Stream> {
         let Loading { session, plan, .. } = loading;
         let slot = match format {
             Format::Binary => &mut self.binary_copy,
@@ -188,8 +244,9 @@ impl Load {
                 slot.insert(session.prepare(format_args!("writing into {}", plan.table), &plan.copy(format.word()))?)
             }
         };
-        let before = std::mem::take(&mut self.savepoint_due).then_some("RELEASE SAVEPOINT batch; SAVEPOINT batch");
-        Stream::begin(session, before, copy, &plan.table, format)
+        let before = std::mem::take(&mut self.savepoint_due).then_some(GO_ON);
+        let begun = Stream::begin(session, before, copy, format)?;
+        begun.map_err(|error| session.failed(format_args!("writing into {}", plan.table), error))
     }
 
     /// Begins the transaction when the first record is there.
@@ -201,14 +258,60 @@ impl Load {
             loading.session.execute("making a temporary table", &merge.create)?;
             self.staged = true;
         }
-        loading.session.execute("beginning a transaction", "BEGIN; SAVEPOINT batch")?;
+        match &loading.plan.lock {
+            // The client could not go on after a COPY that was refused before it began, so the table is waited for beforehand.
+            Some(lock) => self.begin_with_lock(loading, lock)?,
+            None => loading.session.execute("beginning a transaction", "BEGIN; SAVEPOINT batch")?,
+        }
         self.begun = true;
         Ok(())
     }
 
-    /// Ends the COPY that is going on: its records are safe in the transaction, or dirty.
+    fn begin_with_lock(&self, loading: &Loading<'_>, lock: &str) -> Result<()> {
+        let Loading { session, plan, .. } = loading;
+        let begun = unless_locked(loading, || {
+            session.execute("beginning a transaction", "BEGIN")?;
+            match session.try_execute(&format!("{lock}; SAVEPOINT batch"))? {
+                Ok(()) => Ok(Ok(())),
+                Err(error) => match Refused::of(&error).filter(Refused::may_pass) {
+                    Some(refused) => {
+                        session.execute("ending a transaction", "ROLLBACK")?;
+                        Ok(Err(refused))
+                    }
+                    None => Err(session.failed(format_args!("writing into {}", plan.table), error)),
+                },
+            }
+        });
+        // No other refusal gets here.
+        begun?.map_err(|refused| Error::io(refused.cause))
+    }
+
+    /// Sees to it that nothing can undo what has been taken, apart from the end of the transaction.
+    pub(super) fn make_safe(&mut self, loading: &Loading<'_>) -> Result<()> {
+        self.begin(loading)?;
+        match std::mem::take(&mut self.savepoint_due) {
+            true => loading.session.execute("setting a savepoint", GO_ON),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes all records that are held: they are safe in the transaction, or dirty.
     pub(super) fn finish(&mut self, loading: &Loading<'_>) -> Result<()> {
-        let Some(stream) = self.stream.take() else { return Ok(()) };
+        if !self.scouts.is_empty() {
+            // Looking takes place between COPYs.
+            self.end_copy(loading)?;
+            self.send_unsent(loading)?;
+        }
+        self.end_copy(loading)
+    }
+
+    /// Ends the COPY that is going on: its records are safe in the transaction, or dirty.
+    fn end_copy(&mut self, loading: &Loading<'_>) -> Result<()> {
+        let Some(stream) = self.stream.take() else {
+            self.send_suspects(loading)?;
+            self.done();
+            return Ok(());
+        };
         if stream.format == Format::Binary && self.sent > self.run {
             // They have become rare again.
             self.run = FIRST_RUN;
@@ -216,6 +319,7 @@ impl Load {
         match self.take(loading, stream)? {
             Ok(()) => {
                 self.failures.written(self.sent);
+                self.send_suspects(loading)?;
                 self.done();
                 Ok(())
             }
@@ -234,7 +338,7 @@ impl Load {
     }
 
     /// Ends a COPY, and makes its records safe.
-    fn take(&mut self, loading: &Loading<'_>, stream: Stream) -> Result<Result<(), Refused>> {
+    pub(super) fn take(&mut self, loading: &Loading<'_>, stream: Stream) -> Result<Result<(), Refused>> {
         let session = loading.session;
         let taken = match stream.finish(session)? {
             Ok(taken) => taken,
@@ -272,7 +376,7 @@ impl Load {
     }
 
     /// All records that were sent are safe, or dirty.
-    fn done(&mut self) {
+    pub(super) fn done(&mut self) {
         self.sent = 0;
         self.bytes = 0;
         for held in &mut self.held {
@@ -286,12 +390,20 @@ impl Load {
     fn let_go(&mut self) {
         while self.held.front().is_some_and(|held| held.start == held.records.num_rows()) {
             self.held.pop_front();
+            self.first += 1;
         }
     }
 
-    /// Reports a row of the newest batch as dirty; it is not sent.
-    fn leave_out(&mut self, loading: &Loading<'_>, row: usize, column: usize, cause: &str) -> Result<()> {
-        let Some(held) = self.held.back_mut() else { return Ok(()) };
+    /// Reports a row of a batch as dirty; it is not sent.
+    fn leave_out(
+        &mut self,
+        loading: &Loading<'_>,
+        number: usize,
+        row: usize,
+        column: usize,
+        cause: &str,
+    ) -> Result<()> {
+        let held = &mut self.held[number - self.first];
         held.end = row + 1;
         held.left_out.push(row);
         if self.sent == 0 && held.start == row {
@@ -304,131 +416,17 @@ impl Load {
         dirty_row(loading.host.as_ref(), &held.records, row, Some(held.origin.position(row)), Some(column), &cause)
     }
 
-    /// The COPY has been refused: finds the records at fault, and writes all others.
-    fn recover(&mut self, loading: &Loading<'_>, refused: Refused) -> Result<()> {
-        loading.session.execute("going back to a savepoint", GO_BACK)?;
-        let waiting = self.waiting();
-        let mut bad = Vec::new();
-        // Up to here everything is known.
-        let mut known = 0;
-        match self.judge(loading, refused, 0..waiting.len()) {
-            RowsError::All(error) => return Err(error),
-            RowsError::Row(found) => {
-                known = found.row + 1;
-                let mut part = store(0..found.row, &mut |rows| self.attempt(loading, &waiting, rows))?;
-                part.push(found);
-                self.failures.found(0..known, part.iter().map(|bad| bad.row));
-                bad.extend(part);
-            }
-            RowsError::Some(_) => {}
-        }
-        while known < waiting.len() {
-            // In smaller parts than it was sent: where there is one bad record there may be more.
-            let end = waiting.len().min(known.saturating_add(self.failures.records_of_a_copy()));
-            let part = store(known..end, &mut |rows| self.attempt(loading, &waiting, rows))?;
-            self.failures.found(known..end, part.iter().map(|bad| bad.row));
-            bad.extend(part);
-            known = end;
-        }
-        for BadRow { row, column, cause } in bad {
-            let (batch, row) = waiting[row];
-            let held = &self.held[batch];
-            dirty_row(loading.host.as_ref(), &held.records, row, Some(held.origin.position(row)), column, &cause)?;
-        }
-        self.done();
-        Ok(())
+    /// A batch that is held.
+    pub(super) fn batch(&self, number: usize) -> &Held {
+        &self.held[number - self.first]
     }
 
     /// The records of the COPY that was refused.
-    fn waiting(&self) -> Vec<Waiting> {
-        let rows = self.held.iter().enumerate().flat_map(|(batch, held)| {
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let rows = self.held.iter().enumerate().flat_map(|(index, held)| {
             let sent = move |row: &usize| held.left_out.binary_search(row).is_err();
-            (held.start..held.end).filter(sent).map(move |row| (batch, row))
+            (held.start..held.end).filter(sent).map(move |row| (self.first + index, row))
         });
         rows.collect()
-    }
-
-    /// Writes some of the waiting records with a COPY of their own.
-    fn attempt(&mut self, loading: &Loading<'_>, waiting: &[Waiting], rows: Range<usize>) -> Result<(), RowsError> {
-        let session = loading.session;
-        let wait = |pause: Duration| session.wait(tokio::time::sleep(pause));
-        let salt = waiting[rows.start].1 as u64;
-        // A deadlock undoes no more than what stands behind the savepoint.
-        let outcome = with_retries(Schedule::LOCKS, salt, "writing records", wait, |_| {
-            let sent = self.send(loading, waiting, rows.clone())?;
-            if sent.is_err() {
-                session.execute("going back to a savepoint", GO_BACK)?;
-            }
-            match sent {
-                Err(refused) if refused.may_pass() => Err(Error::io(refused.cause.clone()).retryable(true)),
-                sent => Ok(sent),
-            }
-        });
-        outcome?.map_err(|refused| self.judge(loading, refused, rows))
-    }
-
-    fn send(&mut self, loading: &Loading<'_>, waiting: &[Waiting], rows: Range<usize>) -> Result<Result<(), Refused>> {
-        let all = &waiting[rows];
-        let formats: &[Format] = match loading.usual_format() {
-            Format::Binary => &[Format::Binary, Format::Text],
-            Format::Text => &[Format::Text],
-        };
-        for format in formats {
-            if let Some(stream) = self.encode(loading, all, *format)? {
-                return match stream {
-                    Ok(stream) => self.take(loading, stream),
-                    Err(refused) => Ok(Err(refused)),
-                };
-            }
-            // One of them can be read by the server only; what it has got of the others is undone.
-            loading.session.execute("going back to a savepoint", GO_BACK)?;
-        }
-        Err(Error::internal("a record that had been sent could not be sent again"))
-    }
-
-    /// A COPY of these records that is not ended yet; `None` if the format does not take one of them.
-    fn encode(
-        &mut self,
-        loading: &Loading<'_>,
-        all: &[Waiting],
-        format: Format,
-    ) -> Result<Option<Result<Stream, Refused>>> {
-        let Loading { session, places, .. } = loading;
-        let mut stream = self.begin_copy(loading, format)?;
-        for of_batch in all.chunk_by(|one, other| one.0 == other.0) {
-            let lanes = lanes(&self.held[of_batch[0].0].records, places);
-            for (_, row) in of_batch {
-                if stream.add(&lanes, *row).is_err() {
-                    return Ok(None);
-                }
-                if let Err(refused) = stream.send_if_much(session)? {
-                    return Ok(Some(Err(refused)));
-                }
-            }
-        }
-        Ok(Some(Ok(stream)))
-    }
-
-    /// What a refusal says of the records that were sent.
-    fn judge(&mut self, loading: &Loading<'_>, refused: Refused, rows: Range<usize>) -> RowsError {
-        if refused.repeats_a_key() && !self.repeats_keys {
-            // All are written again, this time without those that later ones replace.
-            self.repeats_keys = true;
-            return RowsError::Some(refused.cause);
-        }
-        if refused.may_pass() {
-            // Somebody else was in the way: the same records are tried again.
-            return RowsError::Some(refused.cause);
-        }
-        if !refused.is_a_records_fault() {
-            let (place, table) = (&loading.session.server.place, &loading.plan.table);
-            return RowsError::All(Error::new(Kind::Io, format!("{place}: writing into {table}: {}", refused.cause)));
-        }
-        let (line, column) = refused.place(&loading.plan.copied_table);
-        let column = column.and_then(|name| loading.plan.columns.iter().position(|column| column.name == name));
-        match line.filter(|line| (1..=rows.len()).contains(line)) {
-            Some(line) => RowsError::Row(BadRow { row: rows.start + line - 1, column, cause: refused.cause }),
-            None => RowsError::Some(refused.cause),
-        }
     }
 }

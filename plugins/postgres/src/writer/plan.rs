@@ -8,7 +8,7 @@ use transship_sql::write::{Statement, Target, WriteMode};
 use transship_sql::{Dialect, Postgres};
 
 use crate::config::WriterConfig;
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, TableKind};
 
 /// The temporary table that records go through where a row with their key may be there already. Each connection has its own.
 const STAGE: &str = "transship_stage";
@@ -25,6 +25,10 @@ pub(super) struct Plan {
     /// The table that COPY names in its messages.
     pub(super) copied_table: String,
     pub(super) merge: Option<Merge>,
+    /// The statement that takes the table's lock as COPY does, where the user may take it.
+    pub(super) lock: Option<String>,
+    /// Whether the server surely refuses NULL in a column that is NOT NULL: no trigger puts another value there.
+    pub(super) refuses_nulls: bool,
 }
 
 /// How records come from the temporary table into the target.
@@ -64,12 +68,16 @@ impl Plan {
             mode => Some(merge(mode, table, &names, &quoted, columns.iter().any(|column| column.identity_always))?),
         };
         let into = if merge.is_some() { STAGE.to_string() } else { table.sql.clone() };
+        let takes_lock = merge.is_none() && table.kind == TableKind::Heap && table.may_lock;
+        let lock = takes_lock.then(|| format!("LOCK TABLE ONLY {} IN ROW EXCLUSIVE MODE", table.sql));
         Ok(Plan {
+            lock,
             table: table.name.clone(),
             copied_table: if merge.is_some() { STAGE.into() } else { table.name.clone() },
             columns,
             copy_into: format!("{into} ({quoted})"),
             merge,
+            refuses_nulls: table.kind == TableKind::Heap && !table.changes_rows,
         })
     }
 

@@ -9,7 +9,7 @@ use tokio_postgres::{CopyInSink, Statement};
 use transship_plugin_api::Result;
 
 use super::lane::Lane;
-use crate::binary::cells::Refusal;
+use crate::binary::cells::{Refusal, put_length};
 use crate::binary::{HEADER, TRAILER};
 use crate::place::Place;
 use crate::session::{Refused, Session};
@@ -39,6 +39,8 @@ pub(super) struct Stream {
     sink: Pin<Box<CopyInSink<Bytes>>>,
     pub(super) format: Format,
     out: Vec<u8>,
+    /// Large cells, each with its place between the bytes of `out`.
+    large: Vec<(usize, Bytes)>,
     scratch: String,
 }
 
@@ -54,15 +56,17 @@ impl Stream {
         session: &Session,
         before: Option<&str>,
         copy: &Statement,
-        table: &str,
         format: Format,
-    ) -> Result<Stream> {
-        let sink = session.copy_in(format_args!("writing into {table}"), before, copy)?;
+    ) -> Result<Result<Stream, tokio_postgres::Error>> {
+        let sink = match session.copy_in(before, copy)? {
+            Ok(sink) => sink,
+            Err(error) => return Ok(Err(error)),
+        };
         let mut out = Vec::with_capacity(PIECE + PIECE / 8);
         if format == Format::Binary {
             out.extend_from_slice(HEADER);
         }
-        Ok(Stream { sink: Box::pin(sink), format, out, scratch: String::new() })
+        Ok(Ok(Stream { sink: Box::pin(sink), format, out, large: Vec::new(), scratch: String::new() }))
     }
 
     /// Adds a record; if it is refused, nothing of it.
@@ -75,6 +79,7 @@ impl Stream {
         };
         if added.is_err() {
             self.out.truncate(start);
+            self.large.retain(|(place, _)| *place <= start);
         }
         added
     }
@@ -83,6 +88,12 @@ impl Stream {
     fn add_binary(&mut self, lanes: &[Lane<'_>], row: usize) -> Result<(), Unsent> {
         self.out.extend_from_slice(&(lanes.len() as i16).to_be_bytes());
         for (column, lane) in lanes.iter().enumerate() {
+            if let Some(cell) = lane.large(row) {
+                let put = put_length(&mut self.out, cell.len());
+                put.map_err(|refusal| Unsent { column, refusal })?;
+                self.large.push((self.out.len(), cell));
+                continue;
+            }
             let put = lane.put(row, &mut self.out, &mut self.scratch);
             put.map_err(|refusal| Unsent { column, refusal })?;
         }
@@ -104,16 +115,25 @@ impl Stream {
     /// Sends what is complete, if it is enough to be worth it.
     #[inline]
     pub(super) fn send_if_much(&mut self, session: &Session) -> Result<Result<(), Refused>> {
-        if self.out.len() < PIECE { Ok(Ok(())) } else { self.send(session) }
+        if self.out.len() < PIECE && self.large.is_empty() { Ok(Ok(())) } else { self.send(session) }
     }
 
     fn send(&mut self, session: &Session) -> Result<Result<(), Refused>> {
         let mut rest: Bytes = std::mem::replace(&mut self.out, Vec::with_capacity(PIECE + PIECE / 8)).into();
+        let mut pieces = Vec::with_capacity(2 * self.large.len() + 1);
+        let mut begin = 0;
+        for (place, cell) in self.large.drain(..) {
+            pieces.extend([rest.split_to(place - begin), cell]);
+            begin = place;
+        }
+        pieces.push(rest);
         let sent = session.wait(async {
-            while !rest.is_empty() {
-                // A large record in parts, since the client copies each.
-                let part = rest.split_to(rest.len().min(LARGEST_PIECE));
-                self.sink.send(part).await?;
+            for mut rest in pieces {
+                while !rest.is_empty() {
+                    // A large record in parts, since the client copies each.
+                    let part = rest.split_to(rest.len().min(LARGEST_PIECE));
+                    self.sink.send(part).await?;
+                }
             }
             // So that the connection can hand it to the socket before the next piece is made.
             tokio::task::yield_now().await;

@@ -250,7 +250,10 @@ fn a_writer_names_the_path_of_what_is_wrong() {
         (of(with(json!({"column": null}))), "parameter.column is required: the table's columns"),
         (of(with(json!({"batchSize": 0}))), "parameter.batchSize must be at least 1"),
         (of(with(json!({"batchByteSize": "-5"}))), "parameter.batchByteSize must be at least 1"),
-        (of(with(json!({"columnMapping": "nmae"}))), "parameter.columnMapping is \"nmae\", but must be \"position\" or"),
+        (
+            of(with(json!({"columnMapping": "nmae"}))),
+            "parameter.columnMapping is \"nmae\", but must be \"position\" or",
+        ),
         (of(with(json!({"writeMode": "upsert"}))), "parameter.writeMode is \"upsert\", but must be \"insert\""),
     ];
     for (said, expected) in starts {

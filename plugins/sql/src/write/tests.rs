@@ -207,7 +207,8 @@ fn a_column_without_a_partner_of_its_name_is_told() {
     let said = by_name(&["id", "name"], false, &["id", "town"]).unwrap_err();
     assert_eq!(said, "no column of table t takes the records' column \"town\": left to fill are name");
     let said = by_name(&["id", "name", "town"], true, &["town", "id"]).unwrap_err();
-    let expected = "\"column\" names \"name\" of table t, but the records have no column of this name: they have town, id";
+    let expected =
+        "\"column\" names \"name\" of table t, but the records have no column of this name: they have town, id";
     assert_eq!(said, expected);
     let said = by_name(&["id"], true, &["id", "id"]).unwrap_err();
     assert!(said.starts_with("the records have two columns of the name \"id\""), "{said}");

@@ -85,7 +85,7 @@ impl Types {
         self.named.keys().map(String::as_str)
     }
 
-    fn from_params(params: &Params<'_>) -> Result<Types> {
+    pub(super) fn from_params(params: &Params<'_>) -> Result<Types> {
         let kind = |params: &Params<'_>, key: &str| match params.choice(key, Kind::WORDS)? {
             Some(kind) => Ok(kind),
             None => Err(params.error(key, "must be a type, like \"text\"")),

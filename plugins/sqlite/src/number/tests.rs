@@ -30,6 +30,10 @@ fn fractions_are_reals_if_the_same_digits_come_back() {
         assert_eq!(parse(text), Ok(Number::Real(real)), "{text}");
     }
     assert_eq!(parse("1e20"), Ok(Number::Real(1e20)));
+    // Both are shortest texts of this float, which lies halfway between them.
+    for text in ["-251169056382977.62", "-251169056382977.63"] {
+        assert_eq!(parse(text), Ok(Number::Real(-251_169_056_382_977.63)), "{text}");
+    }
     assert_eq!(parse("-Infinity"), Ok(Number::Real(f64::NEG_INFINITY)));
 }
 
@@ -63,5 +67,16 @@ fn integers_and_reals_change_into_each_other_only_exactly() {
     assert_eq!(exact_integer(-9_223_372_036_854_775_808.0), Some(i64::MIN));
     for real in [0.5, 9_223_372_036_854_775_808.0, f64::NAN, f64::INFINITY] {
         assert_eq!(exact_integer(real), None, "{real}");
+    }
+}
+
+/// Of the floats beyond 2^53, whose shortest text has not all of their digits.
+#[test]
+fn a_float_that_is_whole_may_be_written_in_its_shortest_form() {
+    assert_eq!(real("3.176580196990993e18"), Ok(3.176580196990993e18));
+    assert_eq!(real("3176580196990993000"), Ok(3.176580196990993e18));
+    assert_eq!(real("9007199254740992"), Ok(9_007_199_254_740_992.0));
+    for text in ["9007199254740993", "3176580196990993001"] {
+        assert_eq!(real(text), Err(NotStorable::Inexact), "{text}");
     }
 }

@@ -12,11 +12,11 @@ use crate::types::Kind;
 
 /// A cell that its column's type cannot hold exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Misfit;
+pub(crate) struct Misfit;
 
 /// The value of a cell. `scratch` is where a number is written out as text.
 #[inline]
-pub(super) fn value<'a>(kind: Kind, cell: ValueRef<'a>, scratch: &'a mut String) -> Result<Value<'a>, Misfit> {
+pub(crate) fn value<'a>(kind: Kind, cell: ValueRef<'a>, scratch: &'a mut String) -> Result<Value<'a>, Misfit> {
     match (cell, kind) {
         (ValueRef::Null, _) => Ok(Value::Null),
         (ValueRef::Text(text), Kind::Text) => std::str::from_utf8(text).map(Value::Text).map_err(|_| Misfit),
@@ -56,18 +56,14 @@ fn number_or_boolean(kind: Kind, text: &str) -> Option<Value<'_>> {
             Ok(Number::Integer(number)) => Some(Value::Int(number)),
             _ => None,
         },
-        Kind::Real => match number::parse(text) {
-            Ok(Number::Integer(number)) => number::exact_real(number).map(Value::Float64),
-            Ok(Number::Real(real)) => Some(Value::Float64(real)),
-            Err(_) => None,
-        },
+        Kind::Real => number::real(text).ok().map(Value::Float64),
         _ => None,
     }
 }
 
 /// What a column of no declared type seems to hold, by one of its cells; and one of a type that SQLite does not know,
 /// like DATETIME, of which some programs make seconds since 1970 and others a text.
-pub(super) fn guess(declared: Option<Kind>, cell: ValueRef<'_>) -> Kind {
+pub(crate) fn guess(declared: Option<Kind>, cell: ValueRef<'_>) -> Kind {
     let promised = declared.unwrap_or(Kind::Text);
     if let Some(Kind::Date | Kind::Time | Kind::Timestamp | Kind::Instant) = declared
         && value(promised, cell, &mut String::new()).is_err()
@@ -89,7 +85,7 @@ pub(super) fn guess(declared: Option<Kind>, cell: ValueRef<'_>) -> Kind {
 }
 
 /// What is in a cell, in words.
-pub(super) fn storage(cell: ValueRef<'_>) -> &'static str {
+pub(crate) fn storage(cell: ValueRef<'_>) -> &'static str {
     match cell {
         ValueRef::Null => "a NULL",
         ValueRef::Integer(_) => "an integer",
@@ -101,7 +97,7 @@ pub(super) fn storage(cell: ValueRef<'_>) -> &'static str {
 }
 
 /// Appends a cell as text; bytes are hexadecimal.
-pub(super) fn write(out: &mut String, cell: ValueRef<'_>) {
+pub(crate) fn write(out: &mut String, cell: ValueRef<'_>) {
     match cell {
         ValueRef::Null => {}
         ValueRef::Integer(number) => Value::Int(number).write_text(out),
@@ -117,7 +113,7 @@ pub(super) fn write(out: &mut String, cell: ValueRef<'_>) {
 }
 
 /// A cell as JSON, for the record of a dirty row.
-pub(super) fn json(cell: ValueRef<'_>) -> Json {
+pub(crate) fn json(cell: ValueRef<'_>) -> Json {
     match cell {
         ValueRef::Null => Json::Null,
         ValueRef::Integer(number) => number.into(),

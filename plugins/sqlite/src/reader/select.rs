@@ -13,34 +13,34 @@ use crate::table::Table;
 
 /// A statement with the values for its parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Select {
-    pub(super) sql: String,
-    pub(super) values: Vec<Key>,
+pub(crate) struct Select {
+    pub(crate) sql: String,
+    pub(crate) values: Vec<Key>,
     /// Whether the rowid stands behind the columns of the job.
-    pub(super) rowids: bool,
+    pub(crate) rowids: bool,
     /// Whether rows come by ascending rowid, so that reading can go on behind any of them.
-    pub(super) ordered: bool,
+    pub(crate) ordered: bool,
 }
 
 /// What of a table is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    pub(super) columns: &'a Columns,
-    pub(super) condition: Option<&'a str>,
+pub(crate) struct Wanted<'a> {
+    pub(crate) columns: &'a Columns,
+    pub(crate) condition: Option<&'a str>,
     /// Whether to read rowids too.
-    pub(super) rowids: bool,
+    pub(crate) rowids: bool,
     /// The rowid of the last row that need not be read again.
-    pub(super) behind: Option<i64>,
+    pub(crate) behind: Option<i64>,
 }
 
 impl Select {
     /// A query as the job has it.
-    pub(super) fn query(sql: &str) -> Select {
+    pub(crate) fn query(sql: &str) -> Select {
         Select { sql: sql.into(), values: Vec::new(), rowids: false, ordered: false }
     }
 
     /// A range of a table.
-    pub(super) fn table(table: &Table, range: &Range, wanted: Wanted<'_>) -> Select {
+    pub(crate) fn table(table: &Table, range: &Range, wanted: Wanted<'_>) -> Select {
         let rowid = table.rowid.filter(|_| wanted.rowids);
         let mut columns: Vec<_> = match wanted.columns {
             Columns::All => vec!["*".to_string()],
@@ -67,7 +67,7 @@ impl Select {
 
 /// Whether the columns are what their names say, so that a rowid can be read beside them. An expression might be an aggregate
 /// or start with DISTINCT, and then it could not.
-pub(super) fn are_plain(table: &Table, columns: &Columns) -> bool {
+pub(crate) fn are_plain(table: &Table, columns: &Columns) -> bool {
     match columns {
         Columns::All => true,
         Columns::Named(names) => {
@@ -77,7 +77,7 @@ pub(super) fn are_plain(table: &Table, columns: &Columns) -> bool {
 }
 
 /// The names and declared types of a statement's columns.
-pub(super) fn columns_of(
+pub(crate) fn columns_of(
     database: &Database,
     connection: &Connection,
     select: &Select,

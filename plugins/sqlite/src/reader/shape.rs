@@ -20,22 +20,22 @@ const ROWS_LOOKED_AT: usize = 1_000;
 
 /// The columns of the batches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Shape {
-    pub(super) columns: Vec<ShapeColumn>,
+pub(crate) struct Shape {
+    pub(crate) columns: Vec<ShapeColumn>,
 }
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ShapeColumn {
-    pub(super) name: String,
+pub(crate) struct ShapeColumn {
+    pub(crate) name: String,
     /// Its type as declared in the database; empty for an expression.
-    pub(super) declared: String,
-    pub(super) kind: Kind,
+    pub(crate) declared: String,
+    pub(crate) kind: Kind,
 }
 
 impl Shape {
     /// Finds out what a statement yields. Where a declaration does not tell, the first rows are looked at.
-    pub(super) fn of(
+    pub(crate) fn of(
         database: &Database,
         connection: &Connection,
         select: &Select,
@@ -57,7 +57,7 @@ impl Shape {
     }
 
     /// Makes this the shape of another table's rows, too. Columns of different types become text.
-    pub(super) fn widen(&mut self, other: &Shape, source: &str, first: &str) -> Result<()> {
+    pub(crate) fn widen(&mut self, other: &Shape, source: &str, first: &str) -> Result<()> {
         let (here, there) = (self.columns.len(), other.columns.len());
         if here != there {
             return Err(Error::schema(format!(
@@ -78,14 +78,14 @@ impl Shape {
         Ok(())
     }
 
-    pub(super) fn schema(&self) -> SchemaRef {
+    pub(crate) fn schema(&self) -> SchemaRef {
         let fields = self.columns.iter().map(|column| column.kind.field(&column.name, &column.declared));
         Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
 }
 
 /// A declared type, for messages.
-pub(super) fn type_name(declared: &str) -> &str {
+pub(crate) fn type_name(declared: &str) -> &str {
     if declared.is_empty() { "of no declared type" } else { declared }
 }
 

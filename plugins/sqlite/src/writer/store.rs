@@ -5,42 +5,50 @@ mod dates;
 use arrow_schema::DataType;
 use rusqlite::types::ValueRef;
 use transship_plugin_api::ColumnFormats;
-use transship_plugin_api::row::Value;
+use transship_plugin_api::row::{Meaning, Value};
 
 use crate::number::{self, NotStorable, Number};
 use crate::types::{Kind, Target};
 use dates::DateText;
-pub(super) use dates::Dates;
+pub(crate) use dates::Dates;
 
 /// A column of the table, as far as it matters for what can be stored in it.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub(super) name: String,
-    pub(super) declared: String,
-    pub(super) target: Target,
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) declared: String,
+    pub(crate) target: Target,
+    /// What the field that comes says of its values beyond their type.
+    pub(crate) meaning: Meaning,
     /// Whether the texts that come are numbers.
-    pub(super) numbers: bool,
+    pub(crate) numbers: bool,
     /// Whether an empty text for a number is NULL.
-    pub(super) empty_as_null: bool,
+    pub(crate) empty_as_null: bool,
     /// How the job has dates and times written here; `None`: as SQLite's own functions do.
-    pub(super) dates: Option<Dates>,
+    pub(crate) dates: Option<Dates>,
     /// The forms of dates that texts may have.
-    pub(super) formats: ColumnFormats,
+    pub(crate) formats: ColumnFormats,
 }
 
 const NO_NAN: &str = "SQLite has no NaN and would store NULL";
 
 /// Why a value cannot be stored.
-pub(super) type Cause = String;
+pub(crate) type Cause = String;
 
 /// What is stored for a value. `scratch` is where text is written that the record does not have as such.
 #[inline]
-pub(super) fn stored<'a>(place: &Place, value: Value<'a>, scratch: &'a mut String) -> Result<ValueRef<'a>, Cause> {
+pub(crate) fn stored<'a>(place: &Place, value: Value<'a>, scratch: &'a mut String) -> Result<ValueRef<'a>, Cause> {
     match (value, place.target) {
         (Value::Null, _) => Ok(ValueRef::Null),
         (Value::Text(text), Target::Text) => Ok(ValueRef::Text(text.as_bytes())),
         (Value::Int(number), Target::Number | Target::Any | Target::Date(_) | Target::Loose) => {
             Ok(ValueRef::Integer(number))
+        }
+        // A UUID is text wherever SQLite would show it, and bytes in a column of bytes.
+        (Value::Bytes(_), Target::Text | Target::Loose) if place.meaning.is_uuid() => {
+            scratch.clear();
+            place.meaning.write(&value, scratch);
+            Ok(ValueRef::Text(scratch.as_bytes()))
         }
         (Value::Bytes(bytes), Target::Text | Target::Any | Target::Loose) => Ok(ValueRef::Blob(bytes)),
         (Value::Text(text), Target::Date(kind)) if !place.numbers => place.date(text, kind, scratch),
@@ -76,6 +84,9 @@ pub(super) fn stored<'a>(place: &Place, value: Value<'a>, scratch: &'a mut Strin
         }
         (value, target) => {
             scratch.clear();
+            if let Some(infinity) = place.meaning.infinity(&value) {
+                return Ok(ValueRef::Text(infinity.word().as_bytes()));
+            }
             let by_the_job =
                 place.dates.as_ref().is_some_and(|dates| value.write_dated(&dates.formats, &dates.zone, scratch));
             if by_the_job && target == Target::Text {
@@ -83,9 +94,6 @@ pub(super) fn stored<'a>(place: &Place, value: Value<'a>, scratch: &'a mut Strin
             }
             if !by_the_job {
                 write(value, scratch);
-            }
-            if (is_date_and_time(value) || matches!(value, Value::Date(_))) && !has_four_digit_year(scratch) {
-                return Err(place.misfit("the year is not between 0000 and 9999, and SQLite knows no other dates"));
             }
             Ok(ValueRef::Text(scratch.as_bytes()))
         }
@@ -136,11 +144,11 @@ impl Place {
 
     /// A number in decimal digits.
     fn number(&self, text: &str) -> Result<ValueRef<'static>, Cause> {
-        match number::parse(text) {
-            Ok(Number::Integer(number)) if self.target == Target::Real => match number::exact_real(number) {
-                Some(real) => Ok(ValueRef::Real(real)),
-                None => Err(self.misfit("a real cannot keep all its digits")),
-            },
+        let parsed = match self.target {
+            Target::Real => number::real(text).map(Number::Real),
+            _ => number::parse(text),
+        };
+        match parsed {
             Ok(number) if self.target == Target::Boolean && !matches!(number, Number::Integer(0 | 1)) => {
                 Err(self.misfit("the number is not 0 or 1"))
             }
@@ -221,10 +229,6 @@ fn is_date_or_number(value: Value<'_>) -> bool {
         Value::Other(cell) => cell.array.data_type().is_temporal(),
         _ => true,
     }
-}
-
-fn has_four_digit_year(text: &str) -> bool {
-    text.as_bytes().get(4) == Some(&b'-') && !text.starts_with('-')
 }
 
 fn name(value: Value<'_>) -> &'static str {

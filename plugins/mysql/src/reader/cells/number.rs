@@ -44,6 +44,11 @@ pub(super) fn decimal128(text: &[u8], digits: u8, scale: i8) -> Cell<i128> {
     parsed.map(|is_negative| Some(if is_negative { -value } else { value })).ok_or_else(|| misfit(text))
 }
 
+/// Seconds with up to six digits of a fraction, in microseconds.
+pub(super) fn micros(text: &[u8]) -> Option<i64> {
+    decimal128(text, 24, 6).ok().flatten().and_then(|micros| i64::try_from(micros).ok())
+}
+
 /// A decimal of up to 76 digits.
 pub(super) fn decimal256(text: &[u8], digits: u8, scale: i8) -> Cell<i256> {
     let mut value = i256::ZERO;

@@ -90,6 +90,17 @@ pub(super) fn moment(packet: &mut &[u8], policy: ZeroDate, added_micros: i64) ->
     })
 }
 
+/// An instant in microseconds since 1970-01-01 UTC, as the server counts it: the first second of that year, which no TIMESTAMP is,
+/// stands for the zero date.
+#[inline]
+pub(super) fn instant(micros: Option<i64>, policy: ZeroDate) -> Cell<i64> {
+    match micros {
+        Some(0) => Moment::default().without_day(policy, true),
+        Some(micros) => Ok(Some(micros)),
+        None => Err(Misfit { value: String::new(), cause: "it is no TIMESTAMP".into() }),
+    }
+}
+
 /// A TIME in microseconds: of either sign, and of more than a day.
 #[inline]
 pub(super) fn duration(packet: &mut &[u8]) -> Option<i64> {

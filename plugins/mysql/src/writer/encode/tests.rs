@@ -1,6 +1,9 @@
 //! What is sent for values, column by column.
 
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{DataType, Field};
 use transship_plugin_api::Params;
+use transship_plugin_api::fields::{UUID, with_infinity};
 
 use super::*;
 use crate::table::TableColumn;
@@ -27,7 +30,17 @@ fn place(declared: &str) -> Place {
     let common = serde_json::json!({});
     let formats = ColumnFormats::of(&Params::new(&common, "common.column").unwrap()).unwrap();
     let zone = formats.zone_of("UTC");
-    Place { target: Target::of(&column), is_uuid: false, empty_as_null: true, formats, zone, offset_seconds: None }
+    let meaning = Meaning::of(&with_infinity(Field::new("c", DataType::Date32, true)));
+    Place {
+        target: Target::of(&column),
+        meaning,
+        empty_as_null: true,
+        formats,
+        zone,
+        offset_seconds: None,
+        steady_offset_seconds: None,
+        has_binary_digits: false,
+    }
 }
 
 /// What is sent for a value, `!` before the cause where it is none.
@@ -139,8 +152,19 @@ fn texts_have_room_or_are_told() {
 #[test]
 fn a_uuid_is_written_out_where_text_is_wanted() {
     let mut place = place("char(36)");
-    place.is_uuid = true;
+    let metadata = [(EXTENSION_TYPE_NAME_KEY.to_string(), UUID.to_string())];
+    place.meaning = Meaning::of(&Field::new("u", DataType::FixedSizeBinary(16), true).with_metadata(metadata));
     let bytes = *uuid::Uuid::parse_str("6774d596-8cc8-4c20-8e98-6f2f105d62a8").unwrap().as_bytes();
     let mut scratch = Scratch::default();
     assert_eq!(place.sent(Value::Bytes(&bytes), &mut scratch), Ok(Sent::Text("6774d596-8cc8-4c20-8e98-6f2f105d62a8")));
+}
+
+#[test]
+fn an_infinite_date_is_no_date_far_away() {
+    for declared in ["date", "datetime(6)", "timestamp(6)"] {
+        assert_eq!(sent(declared, Value::Date(i32::MAX)), "! it is infinity, and MySQL has no infinite dates");
+        assert_eq!(sent(declared, Value::Timestamp(i64::MIN)), "! it is -infinity, and MySQL has no infinite dates");
+        assert_eq!(sent(declared, Value::Instant(i64::MAX)), "! it is infinity, and MySQL has no infinite dates");
+    }
+    assert_eq!(sent("varchar(20)", Value::Instant(i64::MIN)), "-infinity");
 }

@@ -1,6 +1,6 @@
 //! Dates, times and lengths of time into cells. A fraction of a second that the column does not keep is never rounded.
 
-use transship_plugin_api::dates::MICROS_PER_DAY;
+use transship_plugin_api::dates::{MICROS_PER_DAY, split_offset};
 use transship_plugin_api::row::Value;
 
 use super::{Put, Refusal, misfit, put_fixed};
@@ -119,26 +119,9 @@ fn of_text(place: &Place, text: &str) -> Result<Parsed, Refusal> {
     if let Ok(micros) = place.formats.parse_moment(text.as_bytes()) {
         return Ok(Parsed::Local(micros));
     }
-    let (moment, offset) = offset_at_the_end(text).ok_or(Refusal::Unread)?;
+    let (moment, offset) = split_offset(text).ok_or(Refusal::Unread)?;
     let micros = place.formats.parse_moment(moment.trim_end().as_bytes()).map_err(|_| Refusal::Unread)?;
     micros.checked_sub(offset as i64 * 1_000_000).map(Parsed::Instant).ok_or(OUT_OF_RANGE.into())
-}
-
-/// The text before `Z`, `+08`, `+0800` or `-03:30` at the end of a date and time, and the offset in seconds.
-fn offset_at_the_end(text: &str) -> Option<(&str, i32)> {
-    if let Some(moment) = text.strip_suffix(['Z', 'z']) {
-        return Some((moment, 0));
-    }
-    // Behind the colon of the time: the hyphens of a day are no signs.
-    let time = text.find(':')?;
-    let at = time + text[time..].find(['+', '-'])?;
-    let digits = text[at + 1..].replace(':', "");
-    if !matches!(digits.len(), 2 | 4) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let number: i32 = digits.parse().ok()?;
-    let seconds = if digits.len() == 2 { number * 3_600 } else { number / 100 * 3_600 + number % 100 * 60 };
-    Some((&text[..at], if text[at..].starts_with('-') { -seconds } else { seconds }))
 }
 
 /// Microseconds since 1970 into a column that keeps them all.

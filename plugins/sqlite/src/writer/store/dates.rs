@@ -4,14 +4,14 @@
 use arrow_schema::{DataType, Field};
 use transship_plugin_api::ColumnFormats;
 use transship_plugin_api::dates::{MICROS_PER_DAY, Zone, parse_date};
-use transship_plugin_api::row::Value;
+use transship_plugin_api::row::{Infinity, Value};
 
 use crate::clock;
 use crate::types::{Kind, Target};
 
 /// How dates and times are written into a column.
 #[derive(Debug, Clone)]
-pub(in crate::writer) struct Dates {
+pub(crate) struct Dates {
     pub(super) formats: ColumnFormats,
     pub(super) zone: Zone,
 }
@@ -64,6 +64,7 @@ pub(super) fn read(text: &str, kind: Kind, formats: &ColumnFormats) -> Result<Da
         Ok(moment) => Ok(DateText::Rewritten(of_kind(moment, kind, formats)?)),
         // Those with a zone, or finer than a microsecond, are dates too.
         Err(_) if clock::is_date_or_time(bytes) => Ok(DateText::Kept),
+        Err(_) if kind != Kind::Time && Infinity::parse(bytes).is_some() => Ok(DateText::Kept),
         Err(_) => {
             let example = match kind {
                 Kind::Date => "no date like 2024-02-29",
