@@ -6,6 +6,7 @@ use serde_json::Value;
 use transship_plugin_api::{ColumnFormats, DatePattern, Encoding, Error, Params, Result};
 
 use crate::types::{Constant, TYPES, Type};
+use crate::work::WorkConfig;
 
 /// DataX's form of dates.
 pub(crate) const DATE_FORMAT: &str = "yyyy-MM-dd HH:mm:ss";
@@ -89,6 +90,17 @@ impl ReaderConfig {
             Some(records) => records,
         };
         Ok(ReaderConfig { columns, records, rate: rate(&params)?, seed: params.whole("seed")? })
+    }
+}
+
+/// The `replay` object of a reader, if there is one. Nothing else says then what records there are.
+pub(crate) fn replay(parameter: &Value) -> Result<Option<Params<'_>>> {
+    let params = Params::new(parameter, "parameter")?;
+    let replay = params.object("replay")?;
+    let others = ["column", "sliceRecordCount", "rate", "seed"];
+    match others.into_iter().find(|key| replay.is_some() && params.value(key).is_some()) {
+        Some(other) => Err(params.error(other, "has no place beside replay, which says all about the records")),
+        None => Ok(replay),
     }
 }
 
@@ -205,6 +217,8 @@ pub(crate) struct WriterConfig {
     pub(crate) formats: ColumnFormats,
     /// Sleep once a task has written so many records, and how many seconds.
     pub(crate) sleep: Option<(u64, u64)>,
+    /// What is done with each record before that.
+    pub(crate) work: Option<WorkConfig>,
 }
 
 /// Where records go.
@@ -221,7 +235,8 @@ pub(crate) enum Sink {
 impl WriterConfig {
     pub(crate) fn parse(parameter: &Value) -> Result<WriterConfig> {
         let params = Params::new(parameter, "parameter")?;
-        let print = params.truth("print")?.unwrap_or(true);
+        let work = params.object("work")?.map(|work| WorkConfig::parse(&work)).transpose()?;
+        let print = params.truth("print")?.unwrap_or(work.is_none());
         let sink = match (present(&params, "path")?, present(&params, "fileName")?) {
             (Some(path), Some(name)) => Sink::File(absolute(&params, &path, &name)?),
             (None, None) if print => Sink::Print,
@@ -239,7 +254,7 @@ impl WriterConfig {
         }
         let delimiter = params.text("fieldDelimiter")?.unwrap_or_else(|| "\t".into());
         let sleep = sleep(&params, matches!(sink, Sink::File(_)))?;
-        Ok(WriterConfig { sink, delimiter, formats: ColumnFormats::read(&params)?, sleep })
+        Ok(WriterConfig { sink, delimiter, formats: ColumnFormats::read(&params)?, sleep, work })
     }
 }
 

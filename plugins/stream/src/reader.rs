@@ -12,13 +12,16 @@ use transship_plugin_api::{
 };
 
 use crate::columns::{Column, Slice};
-use crate::config::{ReaderConfig, Source};
+use crate::config::{self, ReaderConfig, Source};
 use crate::pace::Pace;
 use crate::pause::Pause;
 use crate::random::fresh_seed;
 
 /// Makes a reader from its parameters.
 pub(crate) fn new(parameter: &Value, _host: HostRef) -> Result<Box<dyn Reader>> {
+    if let Some(replay) = config::replay(parameter)? {
+        return crate::replay::new(&replay);
+    }
     let config = ReaderConfig::parse(parameter)?;
     let schema = Arc::new(Schema::new(config.columns.iter().map(|column| column.field()).collect::<Vec<_>>()));
     let seed = config.seed.unwrap_or_else(fresh_seed);

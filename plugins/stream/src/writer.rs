@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_schema::SchemaRef;
@@ -16,12 +17,14 @@ use crate::config::{Sink, WriterConfig};
 use crate::parts::{SharedFile, at, remove};
 use crate::pause::Pause;
 use crate::text::Lines;
+use crate::work::{Guard, Work};
 
 /// Makes a writer from its parameters.
 pub(crate) fn new(parameter: &Value, _host: HostRef) -> Result<Box<dyn Writer>> {
     let config = WriterConfig::parse(parameter)?;
     let lines = Lines::new(&config.delimiter, config.formats.clone());
-    Ok(Box::new(StreamWriter { config, lines, file: None }))
+    let guard = config.work.as_ref().filter(|work| work.order.is_some()).map(|_| Arc::new(Guard::new()));
+    Ok(Box::new(StreamWriter { config, lines, file: None, guard }))
 }
 
 struct StreamWriter {
@@ -29,6 +32,8 @@ struct StreamWriter {
     lines: Lines,
     /// The file of this run, if records go to one, from `prepare` or `attach` on.
     file: Option<SharedFile>,
+    /// What all tasks watch the order of records with, if they are to work and to watch.
+    guard: Option<Arc<Guard>>,
 }
 
 impl Writer for StreamWriter {
@@ -63,11 +68,13 @@ impl Writer for StreamWriter {
         Ok(())
     }
 
-    fn open(&mut self, task: &TaskInfo, _schema: SchemaRef, host: HostRef) -> Result<Box<dyn WriterTask>> {
+    fn open(&mut self, task: &TaskInfo, schema: SchemaRef, host: HostRef) -> Result<Box<dyn WriterTask>> {
         let lines = self.lines.clone();
-        Ok(match &self.config.sink {
+        let sink: Box<dyn WriterTask> = match &self.config.sink {
             Sink::Discard => Box::new(Discard::default()),
-            Sink::Print => Box::new(Print { lines, text: String::new(), written: Report::default(), host }),
+            Sink::Print => {
+                Box::new(Print { lines, text: String::new(), written: Report::default(), host: host.clone() })
+            }
             Sink::File(path) => {
                 let part = SharedFile::new(path, &task.run).part(&task.attempt);
                 Box::new(WritePart {
@@ -78,13 +85,18 @@ impl Writer for StreamWriter {
                     written: Report::default(),
                     sleep: self.config.sleep,
                     pause: Pause::default(),
-                    host,
+                    host: host.clone(),
                 })
             }
-        })
+        };
+        match &self.config.work {
+            None => Ok(sink),
+            Some(work) => Ok(Box::new(Work::new(work, self.guard.as_ref(), task, &schema, host, sink)?)),
+        }
     }
 
     fn commit(&mut self, reports: &[Report]) -> Result<()> {
+        self.guard.as_ref().map_or(Ok(()), |guard| guard.verdict())?;
         self.file.as_ref().map_or(Ok(()), |file| file.commit(reports))
     }
 

@@ -21,9 +21,11 @@ use transship_plugin_api::{
 
 /// A host that can be told to cancel, and keeps what is dirty: position, column and cause.
 #[derive(Default)]
-struct TestHost {
+pub(crate) struct TestHost {
     cancelled: AtomicBool,
     dirty: Mutex<Vec<(u64, String, String)>>,
+    /// When the work on records began: the first row and the moments of each call.
+    pub(crate) started: Mutex<Vec<(usize, Vec<u64>)>>,
 }
 
 impl Host for TestHost {
@@ -33,6 +35,10 @@ impl Host for TestHost {
         let column = record.column.unwrap_or_default();
         self.dirty.lock().unwrap().push((record.position.unwrap(), column.into(), record.cause.into()));
         Ok(())
+    }
+
+    fn started(&self, first_row: usize, moments: &[u64]) {
+        self.started.lock().unwrap().push((first_row, moments.to_vec()));
     }
 
     fn is_cancelled(&self) -> bool {
@@ -72,19 +78,19 @@ fn warnings(call: impl FnOnce()) -> Vec<String> {
     WARNINGS.take()
 }
 
-fn host() -> HostRef {
+pub(crate) fn host() -> HostRef {
     Arc::new(TestHost::default())
 }
 
-fn cancelled_host() -> HostRef {
+pub(crate) fn cancelled_host() -> HostRef {
     Arc::new(TestHost { cancelled: AtomicBool::new(true), ..TestHost::default() })
 }
 
-fn reader(parameter: Value) -> Box<dyn Reader> {
+pub(crate) fn reader(parameter: Value) -> Box<dyn Reader> {
     crate::reader::new(&parameter, host()).unwrap()
 }
 
-fn all_splits(reader: &mut dyn Reader, channels: u32) -> Vec<Split> {
+pub(crate) fn all_splits(reader: &mut dyn Reader, channels: u32) -> Vec<Split> {
     let mut splits = Vec::new();
     loop {
         let more = reader.splits(&SplitRequest { channels, max: 2 }).unwrap();
@@ -96,7 +102,7 @@ fn all_splits(reader: &mut dyn Reader, channels: u32) -> Vec<Split> {
     }
 }
 
-fn options(batch_records: usize) -> ReadOptions {
+pub(crate) fn options(batch_records: usize) -> ReadOptions {
     ReadOptions { batch_records, ..ReadOptions::default() }
 }
 
@@ -105,7 +111,7 @@ fn read(reader: &mut dyn Reader, split: &Split, options: &ReadOptions) -> Vec<Ve
     batches(reader, split, options).iter().flat_map(rows).collect()
 }
 
-fn batches(reader: &mut dyn Reader, split: &Split, options: &ReadOptions) -> Vec<RecordBatch> {
+pub(crate) fn batches(reader: &mut dyn Reader, split: &Split, options: &ReadOptions) -> Vec<RecordBatch> {
     let mut task = reader.open(split, options, host()).unwrap();
     let schema = task.prepare().unwrap();
     let mut batches = Vec::new();
@@ -144,14 +150,14 @@ fn column(column: Value, records: u64) -> (arrow_schema::Field, Vec<String>) {
     (field, values(reader.as_mut(), &split))
 }
 
-fn batch(records: RecordBatch) -> Batch {
+pub(crate) fn batch(records: RecordBatch) -> Batch {
     Batch::measured(records, Origin::from(0))
 }
 
-fn run() -> Run {
+pub(crate) fn run() -> Run {
     Run { id: "run-1".into(), job: "job".into() }
 }
 
-fn task(number: u32) -> TaskInfo {
+pub(crate) fn task(number: u32) -> TaskInfo {
     TaskInfo { run: run().id, task: format!("task-{number}"), attempt: format!("attempt-{number}"), number: 1 }
 }
