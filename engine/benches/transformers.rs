@@ -5,15 +5,19 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{DataType, Field, Schema};
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use transship_engine::config::Component;
 use transship_engine::transform::Maker;
+use transship_plugin_api::fields;
 use transship_plugin_api::{Batch, ColumnFormats, DirtyRecord, Host, Origin, Result};
 
 const ROWS: usize = 8192;
@@ -71,6 +75,92 @@ fn measure(what: &str, name: &str, column: &str, paras: Value, records: &RecordB
     print_line(&format!("{name} {what}"), nanos, &format!("{kept} % kept"));
 }
 
+/// Ids, one of a hundred of which has come a few batches before: a million distinct ones in all.
+fn streams() -> [(&'static str, Vec<RecordBatch>); 4] {
+    const DISTINCT: u128 = 1_000_000;
+    let mut ids = Vec::new();
+    for number in 0..DISTINCT {
+        // Spread as random ones are.
+        ids.push(number.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835));
+        if number % 100 == 99 {
+            ids.push(ids[ids.len().saturating_sub(20_000)]);
+        }
+    }
+    let batches = |column: &dyn Fn(&[u128]) -> ArrayRef, uuids: bool| -> Vec<RecordBatch> {
+        let batch = |ids: &[u128]| {
+            let column = column(ids);
+            let field = Field::new("id", column.data_type().clone(), false);
+            let field = if uuids {
+                field.with_metadata(HashMap::from([(EXTENSION_TYPE_NAME_KEY.to_string(), fields::UUID.to_string())]))
+            } else {
+                field
+            };
+            let numbers = Int64Array::from_iter_values(0..ids.len() as i64);
+            let fields = vec![field, Field::new("number", DataType::Int64, false)];
+            RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![column, Arc::new(numbers)]).expect("one length")
+        };
+        ids.chunks(ROWS).map(batch).collect()
+    };
+    let hyphenated = |id: &u128| uuid::Uuid::from_u128(*id).to_string();
+    [
+        (
+            "UUIDs of 16 bytes",
+            batches(
+                &|ids| {
+                    let bytes = ids.iter().map(|id| id.to_be_bytes());
+                    Arc::new(FixedSizeBinaryArray::try_from_iter(bytes).expect("16 bytes each"))
+                },
+                true,
+            ),
+        ),
+        ("UUIDs as text", batches(&|ids| Arc::new(StringArray::from_iter_values(ids.iter().map(hyphenated))), false)),
+        (
+            "whole numbers",
+            batches(&|ids| Arc::new(Int64Array::from_iter_values(ids.iter().map(|id| *id as i64))), false),
+        ),
+        (
+            "texts of 36 bytes",
+            batches(&|ids| Arc::new(StringArray::from_iter_values(ids.iter().map(hyphenated))), false),
+        ),
+    ]
+}
+
+/// Sends a stream through a `dedup` that has seen nothing yet, or (with a window that is over before the stream comes again) through
+/// one that also forgets as many ids as it takes in.
+fn measure_dedup(what: &str, parameter: Value, records: &[RecordBatch], passes: usize) {
+    let component = Component { name: "dedup".into(), library: None, parameter, place: String::new() };
+    let rows: usize = records.iter().map(RecordBatch::num_rows).sum();
+    let (mut kept, mut remarks) = (0, Vec::new());
+    let run = |_| {
+        let maker = Maker::new(&component, None, Arc::new(ColumnFormats::default()));
+        let mut transformer = maker.make(Arc::new(Nobody)).expect("the parameters are right");
+        transformer.schema(records[0].schema()).expect("the column is there");
+        let mut out = Vec::with_capacity(1);
+        let mut pass = || {
+            let (started, mut passed) = (cpu_nanos(), 0);
+            for records in records {
+                transformer
+                    .push(Batch::new(records.clone(), 0, Origin::from(0)), &mut out)
+                    .expect("it can be compared");
+                passed += out.drain(..).map(|batch| batch.num_rows()).sum::<usize>();
+            }
+            kept = passed * 100 / rows;
+            (cpu_nanos() - started) as f64 / rows as f64
+        };
+        let last = (0..passes).map(|_| pass()).last().unwrap_or_default();
+        remarks = maker.metrics().map(|metrics| metrics.remarks).unwrap_or_default();
+        last
+    };
+    let nanos = (0..RUNS).map(run).fold(f64::INFINITY, f64::min);
+    print_line(&format!("dedup {what}"), nanos, &format!("{kept} % kept {}", remarks.join("; ")));
+}
+
+/// What this thread has spent of its core: a pass is too long to hope that nobody else wants it meanwhile.
+fn cpu_nanos() -> u64 {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    schedule.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0)
+}
+
 fn print_line(what: &str, nanos: f64, note: &str) {
     println!("{what:<44} {nanos:>7.1} ns  {:>8.1} M records/s  {note}", 1_000.0 / nanos);
 }
@@ -93,6 +183,15 @@ fn main() {
     measure("[=, 13800000042], texts", "dx_filter", "text", json!(["=", "13800000042"]), &ascii);
     measure("[like, .*7], texts", "dx_filter", "text", json!(["like", ".*7"]), &ascii);
     measure("[like, (?!.*7).*], texts", "dx_filter", "text", json!(["like", "(?!.*7).*"]), &ascii);
+    for (what, records) in streams() {
+        let mut parameter = json!({ "key": "id" });
+        if what == "UUIDs as text" {
+            parameter["type"] = json!("uuid");
+        }
+        measure_dedup(what, parameter.clone(), &records, 1);
+        parameter["window"] = json!("20 ms");
+        measure_dedup(&format!("{what}, window 20 ms"), parameter, &records, 3);
+    }
     let mut text = String::from("13800000000");
     let nanos = best(|| {
         for _ in 0..ROWS {

@@ -21,6 +21,22 @@ struct Inner {
     _parent: Option<Hook>,
 }
 
+/// The wish that nothing more is read, and that what was read is written. Clones share one wish.
+#[derive(Debug, Clone, Default)]
+pub struct Drain(Arc<AtomicBool>);
+
+impl Drain {
+    /// Makes the wish.
+    pub fn wish(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it was made.
+    pub fn is_wished(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
 /// Keeps an action registered with a [`Cancel`]; dropping it takes the action back.
 #[must_use = "the action is taken back when this is dropped"]
 pub struct Hook {

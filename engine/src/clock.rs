@@ -1,7 +1,7 @@
 //! What time it is: the machine's clock, or one that a test turns by hand. Whatever expires, waits or measures asks one of
 //! these, so that a test of ten seconds takes none.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Tells the time.
@@ -37,25 +37,25 @@ impl Clock for SystemClock {
 
 /// A clock that stands until somebody turns it.
 #[derive(Debug, Default)]
-pub struct HandClock {
-    nanos: AtomicU64,
-}
+pub struct HandClock(Mutex<Duration>);
 
 impl HandClock {
     /// Lets this much time pass.
     pub fn turn(&self, time: Duration) {
-        self.nanos.fetch_add(time.as_nanos() as u64, Ordering::SeqCst);
+        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *now = now.saturating_add(time);
     }
 
-    /// Turns it to this time, which does not lie behind.
+    /// Turns it to this time, unless it is past that.
     pub fn turn_to(&self, time: Duration) {
-        self.nanos.fetch_max(time.as_nanos() as u64, Ordering::SeqCst);
+        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *now = time.max(*now);
     }
 }
 
 impl Clock for HandClock {
     fn now(&self) -> Duration {
-        Duration::from_nanos(self.nanos.load(Ordering::SeqCst))
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -12,6 +12,7 @@ use transship_plugin_api::Params;
 use crate::error::{Findings, Problem};
 use crate::json::{self, Document, Origin};
 
+pub mod amounts;
 mod datax_only;
 mod job_keys;
 mod keys;
@@ -82,7 +83,7 @@ pub struct Reading<'a> {
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The key under which plugins find the job's `common` settings among their parameters.
-const COMMON: &str = "common";
+pub const COMMON: &str = "common";
 
 impl JobFile {
     /// Reads a job file; the path `-` is standard input. What is wrong with it and what is odd about it goes to `findings`, with

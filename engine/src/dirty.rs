@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -39,6 +39,13 @@ pub struct Dirty {
     path: OnceLock<PathBuf>,
     file: Mutex<Option<File>>,
     first: OnceLock<String>,
+    watchers: Mutex<Vec<Arc<dyn Watcher>>>,
+}
+
+/// Somebody who wants to know which records became dirty: he has let them pass before.
+pub trait Watcher: Send + Sync {
+    /// The record at this position of this attempt's split is dirty.
+    fn dirty(&self, task: u32, attempt: u32, position: u64);
 }
 
 /// Who reported a dirty record.
@@ -116,7 +123,13 @@ impl Dirty {
             path: OnceLock::new(),
             file: Mutex::new(None),
             first: OnceLock::new(),
+            watchers: Mutex::default(),
         }
+    }
+
+    /// Has somebody told of every dirty record from now on.
+    pub fn watch(&self, watcher: Arc<dyn Watcher>) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(watcher);
     }
 
     /// Counts a record and appends it to the file. One system call a record: a killed process loses none.
@@ -153,6 +166,10 @@ impl Dirty {
             let value = short.map(|value| format!(", value {value:?}")).unwrap_or_default();
             format!("{split}{position}{column}{value}: {cause}")
         });
+        if let Some(position) = record.position {
+            let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            watchers.iter().for_each(|watcher| watcher.dirty(place.number, place.attempt, position));
+        }
         // What a reader cannot read is no part of any batch.
         let read = if place.side == Side::Reader { self.read(1) } else { self.read.load(Ordering::Relaxed) };
         let dirty = self.count.fetch_add(1, Ordering::Relaxed) + 1;

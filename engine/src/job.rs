@@ -1,5 +1,6 @@
 //! One job's life, with DataX's phases: init, prepare, split, schedule, commit, post, destroy; and abort from anywhere.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,21 +12,23 @@ use serde_json::Value;
 use transship_plugin_api::{CommitClass, HostRef, Kind, Report, Run, WriterInfo};
 
 use crate::calls::{Calls, Line as CallLine};
-use crate::cancel::Cancel;
+use crate::cancel::{Cancel, Drain};
 use crate::channel::Budget;
 use crate::config::JobFile;
 use crate::dirty::Dirty;
 use crate::error::{Failure, Result, Warning};
 use crate::gate::Gate;
 use crate::host::JobHost;
+use crate::lanes::Lanes;
 use crate::load::Loader;
+use crate::metrics::StageMetrics;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, Machine, Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::schedule::{self, Source};
 use crate::secrets::Secrets;
 use crate::targets::Targets;
-use crate::task::{Counts, Line, TaskReport};
+use crate::task::{Counts, Cut, Line, TaskReport};
 use crate::throttle::Throttle;
 use crate::transform::Maker;
 
@@ -40,6 +43,7 @@ pub struct Surroundings<'a> {
     pub machine: Machine,
     pub targets: &'a Targets,
     pub cancel: &'a Cancel,
+    pub drain: &'a Drain,
     pub calls: &'a Calls,
     pub progress: &'a Progress,
     /// The file for dirty records; `None`: named after job and run, in the current folder…
@@ -73,12 +77,18 @@ pub struct Summary {
     pub commit_class: CommitClass,
     pub channels: u32,
     pub outcome: Outcome,
+    /// Whether reading was ended before its end, and what had been read was written.
+    #[serde(default)]
+    pub drained: bool,
     pub committed: Committed,
     /// The sum over committed tasks.
     pub counts: Counts,
     /// The sum over aborted attempts.
     pub aborted: Counts,
     pub tasks: Vec<TaskReport>,
+    /// What transformers have counted and measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageMetrics>,
     /// The phases of the job itself.
     pub perf: Perf,
     /// The file that holds the dirty records, if there are any.
@@ -143,11 +153,12 @@ impl<'a> Job<'a> {
         let cancel = surroundings.cancel.child();
         let calls = surroundings.calls.line(format!("job {}", file.name), &cancel);
         let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
-        let Parts { reader, writer, transformers } =
+        let Parts { reader, writer, transformers, cut } =
             parts::make(entry, file, surroundings.loader, &host, &calls, warnings)?;
         let writer_info = calls.call("info", || writer.info());
 
-        let plan = plan::plan(&file.setting, surroundings.machine);
+        let mut plan = plan::plan(&file.setting, surroundings.machine);
+        let lanes = cut.and_then(|cut| lanes(&transformers[cut.order], cut, &writer_info, &mut plan)).map(Arc::new);
         let run = Run { id: uuid::Uuid::new_v4().to_string(), job: file.name.clone() };
         let line = Line {
             reader: Mutex::new(reader),
@@ -155,6 +166,8 @@ impl<'a> Job<'a> {
             writer: Mutex::new(writer),
             writer_name: entry.writer.name.clone(),
             transformers,
+            cut,
+            lanes,
             gate: Gate::new(plan.channels as usize),
             target: surroundings.targets.gate(&writer_info),
             throttle: Throttle::new(plan.bytes_per_second, plan.records_per_second),
@@ -163,6 +176,7 @@ impl<'a> Job<'a> {
             calls: surroundings.calls.clone(),
             progress: surroundings.progress,
             writer_info,
+            drain: surroundings.drain.clone(),
             cancel,
             plan,
             run,
@@ -181,6 +195,11 @@ impl<'a> Job<'a> {
             target_touched: false,
             committed: Committed::No,
         })
+    }
+
+    /// The run that it will be.
+    pub fn identity(&self) -> &Run {
+        &self.line.run
     }
 
     /// Which entry of `job.content` it is, from 0.
@@ -233,7 +252,7 @@ impl<'a> Job<'a> {
         let watch = Watch::start();
         let (tasks, splitting) = {
             let source = Source::new(&self.line, self.content);
-            (schedule::run(&self.line, &source), source.time())
+            (schedule::run(&self.line, &source, self.content), source.time())
         };
         self.moving = watch.elapsed();
         self.perf.add(Phase::JobSplit, watch, splitting, 0, 0);
@@ -285,7 +304,8 @@ impl<'a> Job<'a> {
 
     /// Commits what the tasks wrote if all is well, otherwise aborts it. What is committed is not taken back.
     fn complete(&mut self, failure: Option<Failure>, reports: &[TaskReport]) -> Outcome {
-        let committed: Vec<Report> = reports.iter().filter_map(|report| report.committed.clone()).collect();
+        let writes = reports.iter().filter(|report| report.role.writes());
+        let committed: Vec<Report> = writes.filter_map(|report| report.committed.clone()).collect();
         let objection = match failure {
             Some(failure) => Some(self.ended(failure, reports)),
             None => self.objection(reports),
@@ -329,6 +349,10 @@ impl<'a> Job<'a> {
         // Each for itself: what one task has too many must not make up for what another has lost.
         if let Some(report) = reports.iter().find(|report| !report.counts.add_up()) {
             let message = format!("the records of task {} do not add up: {:?}", report.number, report.counts);
+            return Some(Outcome::Failed(Failure::new(Kind::Internal, message)));
+        }
+        if counts.handed_on != counts.taken_on {
+            let message = format!("{} records went into the lanes, and {} came out", counts.handed_on, counts.taken_on);
             return Some(Outcome::Failed(Failure::new(Kind::Internal, message)));
         }
         self.over_the_limit(&counts).map(Outcome::DirtyLimit)
@@ -391,11 +415,13 @@ impl<'a> Job<'a> {
             moving_seconds: moving.as_secs_f64(),
             commit_class: line.writer_info.commit,
             channels: line.plan.channels,
+            drained: outcome == Outcome::Done && line.drain.is_wished(),
             outcome,
             committed,
             counts,
             aborted,
             tasks,
+            stages: line.metrics(true),
             perf: Perf::default(),
             first_dirty: line.dirty.first().map(String::from),
             dirty_file: line.dirty.file().filter(|_| counts.dirty() + aborted.dirty() > 0).map(PathBuf::from),
@@ -410,6 +436,30 @@ impl<'a> Job<'a> {
         summary.perf = perf;
         summary
     }
+}
+
+/// The lanes of a job that keeps records in order. With them nothing is tried again by itself: what has gone into the lanes cannot be
+/// taken back.
+fn lanes(order: &Maker<'_>, cut: Cut, writer: &WriterInfo, plan: &mut Plan) -> Option<Lanes> {
+    let setting = order.order()?.clone();
+    let channels = NonZeroUsize::new(plan.channels as usize).unwrap_or(NonZeroUsize::MIN);
+    let mut count = setting.lanes.unwrap_or(channels);
+    // Behind a merge there is one writer task, however many lanes there are.
+    if let Some(most) = NonZeroUsize::new(writer.max_open_tasks as usize).filter(|_| cut.merge.is_none())
+        && count > most
+    {
+        plan.notes.push(format!(
+            "{}: {most} of {count} lanes run, for the target takes no more tasks at once; lanes that end in a \"merge\" could be more",
+            order.place()
+        ));
+        count = most;
+    }
+    if plan.max_attempts > 1 {
+        plan.notes.push("with \"order\" a failed task fails the job: only the whole of it can be tried again".into());
+        plan.max_attempts = 1;
+    }
+    let bytes = NonZeroUsize::new(plan.capacity.bytes).unwrap_or(NonZeroUsize::MIN);
+    Some(Lanes::new(setting, count, (plan.batch.records, plan.batch.bytes), bytes))
 }
 
 fn into_inner<T>(mutex: Mutex<T>) -> T {

@@ -11,6 +11,8 @@ pub mod schedule;
 
 pub mod task;
 
+pub mod lanes;
+
 pub mod load;
 pub mod plan;
 pub mod schema;
@@ -26,14 +28,18 @@ pub mod throttle;
 
 pub mod batch;
 pub mod channel;
+pub mod keys;
+pub mod lookup;
 
 pub mod calls;
 pub mod config;
 pub mod gate;
+pub mod metrics;
 
 pub mod cancel;
 pub mod clock;
 pub mod error;
 pub mod json;
+pub mod latency;
 pub mod secrets;
 pub mod sync;

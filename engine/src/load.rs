@@ -36,6 +36,7 @@ pub enum Role {
     Reader,
     Writer,
     Transformer,
+    Lookup,
 }
 
 impl Role {
@@ -44,6 +45,7 @@ impl Role {
             Role::Reader => "reader",
             Role::Writer => "writer",
             Role::Transformer => "transformer",
+            Role::Lookup => "lookup",
         }
     }
 
@@ -52,6 +54,7 @@ impl Role {
             Role::Reader => &description.readers,
             Role::Writer => &description.writers,
             Role::Transformer => &description.transformers,
+            Role::Lookup => &description.lookups,
         }
     }
 }
@@ -302,7 +305,8 @@ fn listed(names: &[String]) -> String {
 
 /// The part of a component's name that its library is probably named by.
 fn library_name(name: &str) -> &str {
-    let base = name.strip_suffix("reader").or_else(|| name.strip_suffix("writer")).unwrap_or(name);
+    let role = ["reader", "writer", "lookup"].into_iter().find_map(|role| name.strip_suffix(role));
+    let base = role.unwrap_or(name);
     if base.is_empty() { name } else { base }
 }
 
@@ -331,6 +335,7 @@ mod tests {
     fn a_library_is_named_by_its_system() {
         assert_eq!(library_name("sqlitereader"), "sqlite");
         assert_eq!(library_name("sqlite"), "sqlite");
+        assert_eq!(library_name("sqlitelookup"), "sqlite");
         assert_eq!(library_name("reader"), "reader");
     }
 }

@@ -166,6 +166,12 @@ pub fn task(run: &Run, content: usize, number: u32, split: Split) -> TaskSpec {
     TaskSpec { id, number, split }
 }
 
+/// A lane of this run, as the task that it is for its writer.
+pub fn lane(run: &Run, content: usize, number: usize) -> TaskSpec {
+    let name = format!("lane {number}");
+    task(run, content, number as u32, Split::new(name.clone(), name, Value::Null))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

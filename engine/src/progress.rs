@@ -1,6 +1,9 @@
 //! How far a job is: counters that its threads add to and anybody may read.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::metrics::StageMetrics;
 
 /// The counters of a job.
 #[derive(Debug, Default)]
@@ -15,6 +18,8 @@ pub struct Progress {
     source_bytes_done: AtomicU64,
     wait_for_reader_nanos: AtomicU64,
     wait_for_writer_nanos: AtomicU64,
+    /// What its transformers last told of a second; none that nobody has taken.
+    second: Mutex<Option<Vec<StageMetrics>>>,
 }
 
 /// The counters at one moment.
@@ -63,6 +68,16 @@ impl Progress {
 
     pub fn waited_for_writer(&self, time: std::time::Duration) {
         self.wait_for_writer_nanos.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// What transformers counted and measured, and how long records waited, in the second that has passed.
+    pub fn second(&self, stages: Vec<StageMetrics>) {
+        *self.second.lock().unwrap_or_else(PoisonError::into_inner) = Some(stages);
+    }
+
+    /// Takes what was told of the last second.
+    pub fn take_second(&self) -> Option<Vec<StageMetrics>> {
+        self.second.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub fn snapshot(&self) -> Snapshot {

@@ -2,16 +2,21 @@
 //! tasks start. Not here: the life of one task (`task`).
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use transship_plugin_api::{Kind, Split, SplitRequest};
 
+use crate::cancel::Hook;
 use crate::error::Failure;
+use crate::lanes::Lanes;
 use crate::perf::Watch;
 use crate::plan::{self, TaskSpec};
 use crate::task::{self, Line, TaskReport};
+use crate::transform::Maker;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Where tasks come from.
 pub struct Source<'a> {
@@ -48,6 +53,9 @@ impl<'a> Source<'a> {
         if self.line.cancel.is_cancelled() {
             // Not the end: a list that stops here would be taken for the whole.
             return Err(Failure::new(Kind::Cancelled, "cancelled"));
+        }
+        if self.line.drain.is_wished() {
+            return Ok(None);
         }
         if state.ready.is_empty() && !state.exhausted {
             let watch = Watch::start();
@@ -100,22 +108,110 @@ pub struct Tasks {
 }
 
 /// Runs tasks until there are no more or one has failed; then the others are cancelled.
-pub fn run(line: &Line<'_>, source: &Source<'_>) -> Tasks {
-    let work = Work { line, source, done: Mutex::new(Tasks { reports: Vec::new(), failure: None }) };
-    std::thread::scope(|scope| work.start(scope, 0));
+pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize) -> Tasks {
+    let work = Work { line, source, content, done: Mutex::new(Tasks { reports: Vec::new(), failure: None }) };
+    let ended = (Mutex::new(false), Condvar::new());
+    std::thread::scope(|scope| {
+        // Whoever wants to know what transformers measure in each second finds it at the progress.
+        if line.transformers.iter().any(Maker::measures) {
+            let telling = std::thread::Builder::new().name("seconds".into());
+            let _ = telling.spawn_scoped(scope, || tell_each_second(line, &ended));
+        }
+        match &line.lanes {
+            None => work.run_tasks(),
+            Some(lanes) => work.run_with_lanes(lanes),
+        }
+        *lock(&ended.0) = true;
+        ended.1.notify_all();
+    });
     let mut tasks = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     tasks.reports.sort_by_key(|report| report.number);
     tasks
+}
+
+/// Tells the progress once a second what transformers measure, until the end.
+fn tell_each_second(line: &Line<'_>, (has_ended, end): &(Mutex<bool>, Condvar)) {
+    let mut due = Instant::now() + SECOND;
+    let mut ended = lock(has_ended);
+    while !*ended {
+        let now = Instant::now();
+        if now < due {
+            ended = end.wait_timeout(ended, due - now).unwrap_or_else(PoisonError::into_inner).0;
+            continue;
+        }
+        due += SECOND;
+        drop(ended);
+        line.progress.second(line.metrics(false));
+        ended = lock(has_ended);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the threads of a job share.
 struct Work<'a> {
     line: &'a Line<'a>,
     source: &'a Source<'a>,
+    content: usize,
     done: Mutex<Tasks>,
 }
 
 impl Work<'_> {
+    fn run_tasks(&self) {
+        std::thread::scope(|scope| self.start(scope, 0));
+    }
+
+    /// Runs tasks that feed lanes, the lanes, and what stands behind them where they come together again.
+    fn run_with_lanes(&self, lanes: &Arc<Lanes>) {
+        let closing = lanes.clone();
+        let _close: Hook = self.line.cancel.on_cancel(move || closing.close());
+        let has_merge = self.line.cut.is_some_and(|cut| cut.merge.is_some());
+        let (merging, merged) = match has_merge.then(|| task::merging(self.line)) {
+            Some((merging, merged)) => (Some(merging), Some(merged)),
+            None => (None, None),
+        };
+        std::thread::scope(|scope| {
+            if let Some(merged) = merged {
+                let run = move || task::run_merged(self.line, self.content, lanes.count(), merged);
+                self.spawn(scope, "merged".into(), run);
+            }
+            std::thread::scope(|scope| {
+                for lane in 0..lanes.count() {
+                    let merging = merging.as_ref();
+                    let run = move || task::run_lane(self.line, self.content, lanes, lane, merging);
+                    self.spawn(scope, format!("lane-{lane}"), run);
+                }
+                self.run_tasks();
+                lanes.end();
+            });
+            if let Some(merging) = merging {
+                merging.end();
+            }
+        });
+    }
+
+    /// Starts a thread that runs one task of its own.
+    fn spawn<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        name: String,
+        run: impl FnOnce() -> TaskReport + Send + 'scope,
+    ) {
+        let started = std::thread::Builder::new().name(name).spawn_scoped(scope, move || self.take_in(run()));
+        if let Err(error) = started {
+            self.note(Failure::new(Kind::Internal, format!("cannot start a thread: {error}")));
+        }
+    }
+
+    fn take_in(&self, report: TaskReport) {
+        if let Some(failure) = report.failure.clone() {
+            self.note(failure);
+        }
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).reports.push(report);
+    }
+
     /// Starts a thread that runs tasks, one after another.
     fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, number: u32) {
         let name = format!("channel-{number}");
@@ -148,12 +244,12 @@ impl Work<'_> {
             if std::mem::take(&mut may_start_another) {
                 self.start(scope, number + 1);
             }
-            let report = task::run(self.line, &spec, &limit);
+            let report = match &self.line.lanes {
+                None => task::run(self.line, &spec, &limit),
+                Some(lanes) => task::feed(self.line, &spec, &limit, lanes),
+            };
             self.line.progress.task_done(spec.split.bytes);
-            if let Some(failure) = report.failure.clone() {
-                self.note(failure);
-            }
-            self.done.lock().unwrap_or_else(PoisonError::into_inner).reports.push(report);
+            self.take_in(report);
         }
     }
 

@@ -12,8 +12,20 @@ pub use broken::mask_broken;
 pub const MASK: &str = "***";
 
 /// Words in a key's name that make its value a secret.
-const SECRET_WORDS: [&str; 9] =
-    ["password", "passwd", "pwd", "token", "secret", "accesskey", "apikey", "privatekey", "credential"];
+const SECRET_WORDS: [&str; 12] = [
+    "authorization",
+    "cookie",
+    "signature",
+    "password",
+    "passwd",
+    "pwd",
+    "token",
+    "secret",
+    "accesskey",
+    "apikey",
+    "privatekey",
+    "credential",
+];
 
 /// A secret of so few characters is a part of half of all words, and is masked only where it stands alone.
 const SHORT: usize = 2;

@@ -6,24 +6,35 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arrow_schema::SchemaRef;
-use serde::{Deserialize, Serialize};
 use transship_plugin_api::{CommitClass, Kind, Mark, ReadOptions, Reader, Report, Run, TaskInfo, Writer, WriterInfo};
 
 use crate::calls::Calls;
-use crate::cancel::{Cancel, Hook};
+use crate::cancel::{Cancel, Drain, Hook};
 use crate::channel::{self, Budget, Capacity};
 use crate::dirty::{Dirty, Side};
 use crate::error::Failure;
 use crate::gate::Gate;
-use crate::host::TaskHost;
+use crate::host::{Source, Sources, TaskHost};
+use crate::lanes::Lanes;
+use crate::latency::Histogram;
+use crate::metrics::{Figure, Latency, StageMetrics};
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::throttle::Throttle;
 use crate::transform::{Chain, Maker};
 
+mod inlet;
+mod lane;
+mod outlet;
 mod read;
+mod report;
 mod write;
+
+pub use lane::{merging, run as run_lane, run_merged};
+pub use report::{Counts, EarlierAttempt, Role, TaskReport};
+
+use outlet::Outlet;
 
 /// What all tasks of a job share.
 pub struct Line<'a> {
@@ -35,6 +46,10 @@ pub struct Line<'a> {
     pub writer_name: String,
     pub writer_info: WriterInfo,
     pub transformers: Vec<Maker<'a>>,
+    /// Where records are kept in order, if they are: the places of `order` and `merge` among the transformers.
+    pub cut: Option<Cut>,
+    /// What stands between readers and lanes then.
+    pub lanes: Option<Arc<Lanes>>,
     /// Readers take a slot of it between two calls of `next`.
     pub gate: Gate,
     /// Writer tasks take a slot of it for as long as they are open.
@@ -42,93 +57,27 @@ pub struct Line<'a> {
     pub throttle: Arc<Throttle>,
     pub budget: Arc<Budget>,
     pub dirty: Arc<Dirty>,
+    pub drain: Drain,
     pub cancel: Cancel,
     pub calls: Calls,
     pub progress: &'a Progress,
 }
 
+/// Where the transformers are cut because lanes begin or end there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    pub order: usize,
+    pub merge: Option<usize>,
+}
+
 /// What travels through a task's channel, in order.
-enum Parcel {
+pub enum Parcel {
     /// First of all: what the batches look like.
     Schema(SchemaRef),
     Batch(transship_plugin_api::Batch),
     Mark(Mark),
-}
-
-/// What became of a task, as a value: it is the same whether the task ran in this process or in another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskReport {
-    pub task: String,
-    pub number: u32,
-    /// The split's label.
-    pub split: String,
-    pub attempts: u32,
-    /// The records of the attempt that counts.
-    pub counts: Counts,
-    /// The records of attempts that were aborted.
-    pub aborted: Counts,
-    /// What the writer reported at its commit; `None`: the task failed.
-    pub committed: Option<Report>,
-    pub failure: Option<Failure>,
-    /// The perf records of the last attempt.
-    pub perf: Perf,
-    /// The attempts before it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier: Vec<EarlierAttempt>,
-}
-
-/// An attempt that failed and was tried again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EarlierAttempt {
-    pub failure: Failure,
-    pub perf: Perf,
-}
-
-/// Where records went.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Records that the reader gave, dirty ones included.
-    pub read: u64,
-    /// Their bytes in the channel.
-    pub read_bytes: u64,
-    /// Records that transformers made.
-    pub added: u64,
-    /// Records that transformers dropped.
-    pub filtered: u64,
-    /// Records that were left out because they had come before, or were at the target already.
-    pub duplicates: u64,
-    pub dirty_at_reader: u64,
-    pub dirty_at_transformers: u64,
-    pub dirty_at_writer: u64,
-    /// Records that the target accepted.
-    pub written: u64,
-    pub written_bytes: u64,
-}
-
-impl Counts {
-    pub fn dirty(&self) -> u64 {
-        self.dirty_at_reader + self.dirty_at_transformers + self.dirty_at_writer
-    }
-
-    /// Whether every record is accounted for: `read + added = written + filtered + duplicates + dirty`.
-    pub fn add_up(&self) -> bool {
-        // Wider than the counts: a writer's report may hold any number.
-        let sum = |counts: &[u64]| counts.iter().map(|count| u128::from(*count)).sum::<u128>();
-        sum(&[self.read, self.added]) == sum(&[self.written, self.filtered, self.duplicates, self.dirty()])
-    }
-
-    pub fn add(&mut self, other: &Counts) {
-        self.read += other.read;
-        self.read_bytes += other.read_bytes;
-        self.added += other.added;
-        self.filtered += other.filtered;
-        self.duplicates += other.duplicates;
-        self.dirty_at_reader += other.dirty_at_reader;
-        self.dirty_at_transformers += other.dirty_at_transformers;
-        self.dirty_at_writer += other.dirty_at_writer;
-        self.written += other.written;
-        self.written_bytes += other.written_bytes;
-    }
+    /// Whose records follow, where those of several tasks come together.
+    Source(Arc<Source>),
 }
 
 /// What became of one attempt.
@@ -158,6 +107,8 @@ struct Attempt<'a> {
     info: TaskInfo,
     /// Ends with the job, and as soon as one side fails.
     cancel: Cancel,
+    /// Whose records it works on.
+    sources: Sources,
     /// The failure that came first…
     failure: OnceLock<Failure>,
     /// …and work given up because of it. It counts only where nothing else does: a plugin may give up by itself.
@@ -168,6 +119,31 @@ impl Line<'_> {
     /// The limit of one of the job's channels; each has its own.
     pub fn channel_limit(&self) -> Arc<Throttle> {
         Throttle::new(self.plan.channel_bytes_per_second, self.plan.channel_records_per_second)
+    }
+
+    /// The transformers on a reader's thread.
+    fn at_reader(&self) -> &[Maker<'_>] {
+        self.cut.map_or(&self.transformers[..], |cut| &self.transformers[..cut.order])
+    }
+
+    /// Those in a lane.
+    fn in_lanes(&self) -> &[Maker<'_>] {
+        self.cut.map_or(&[], |cut| &self.transformers[cut.order + 1..cut.merge.unwrap_or(self.transformers.len())])
+    }
+
+    /// Those behind the lanes.
+    fn behind_lanes(&self) -> &[Maker<'_>] {
+        self.cut.and_then(|cut| cut.merge).map_or(&[], |merge| &self.transformers[merge + 1..])
+    }
+
+    /// What transformers have counted and measured: their figures up to now, and how long records waited lately (or, `ever`, in all).
+    /// Asking begins a new "lately".
+    pub fn metrics(&self, ever: bool) -> Vec<StageMetrics> {
+        let stages = self.transformers.iter().filter_map(|maker| match (&self.lanes, maker.order()) {
+            (Some(lanes), Some(_)) => Some(of_lanes(lanes, maker, ever)),
+            _ => maker.metrics(),
+        });
+        stages.collect()
     }
 
     pub fn reader(&self) -> MutexGuard<'_, Box<dyn Reader>> {
@@ -187,6 +163,32 @@ impl Line<'_> {
             CommitClass::Task => commit == Commit::NotBegun || (commit == Commit::Begun && failure.retryable),
             CommitClass::Append => false,
         }
+    }
+}
+
+/// What there is to tell of the lanes of a job.
+fn of_lanes(lanes: &Lanes, order: &Maker<'_>, ever: bool) -> StageMetrics {
+    let gauge = lanes.gauge();
+    let (lately, all) = lanes.waits();
+    let waits = if ever { all } else { lately };
+    let latency =
+        |name: &'static str, waits: &Histogram| Latency { name: name.into(), distribution: waits.distribution() };
+    StageMetrics {
+        stage: order.name().into(),
+        place: order.place().into(),
+        setting: lanes.setting(),
+        figures: vec![
+            Figure::gauge("waiting", gauge.waiting as u64),
+            Figure::gauge("most of a key", gauge.most_of_a_key as u64),
+            Figure::gauge("ready keys", gauge.ready as u64),
+            Figure::gauge("keys in work", gauge.held as u64),
+        ],
+        latencies: vec![
+            latency("start", &waits.start),
+            latency("key wait", &waits.key),
+            latency("lane wait", &waits.lane),
+        ],
+        remarks: Vec::new(),
     }
 }
 
@@ -228,6 +230,24 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
     }
 }
 
+/// Runs the reading side of a task, which feeds lanes: once, for what has gone into them cannot be taken back.
+pub fn feed(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, lanes: &Lanes) -> TaskReport {
+    let mut report = TaskReport { role: Role::Feeder, attempts: 1, ..TaskReport::of(spec) };
+    let Outcome { counts, perf, result, .. } = Attempt::new(line, spec, limit, 1).feed(lanes);
+    report.perf = perf;
+    match result {
+        Ok(committed) => {
+            report.counts = counts;
+            report.committed = Some(committed);
+        }
+        Err(failure) => {
+            report.aborted = counts;
+            report.failure = Some(failure.within(who(spec)));
+        }
+    }
+    report
+}
+
 /// Whether a failed task is tried again: where the job asks for it, where it can help, and where it doubles nothing.
 fn again(line: &Line<'_>, failure: &Failure, commit: Commit, attempts: u32) -> bool {
     if attempts >= line.plan.max_attempts || !can_help(failure) || line.cancel.is_cancelled() {
@@ -258,25 +278,34 @@ impl<'a> Attempt<'a> {
         let attempt = uuid::Uuid::new_v4().to_string();
         let info = TaskInfo { run: line.run.id.clone(), task: spec.id.clone(), attempt, number };
         let cancel = line.cancel.child();
-        Attempt { line, spec, limit, info, cancel, failure: OnceLock::new(), echo: OnceLock::new() }
+        let source = Source {
+            task: spec.id.clone(),
+            number: spec.number,
+            attempt: number,
+            split: spec.split.label.clone(),
+            unit: spec.split.unit.clone(),
+        };
+        let sources = Sources::new(Arc::new(source));
+        Attempt { line, spec, limit, info, cancel, sources, failure: OnceLock::new(), echo: OnceLock::new() }
     }
 
     fn run(self) -> Outcome {
         let total = Watch::start();
-        let capacity = Capacity {
-            records: at_least_one(self.line.plan.capacity.records),
-            bytes: at_least_one(self.line.plan.capacity.bytes),
-        };
-        let (sender, receiver) = channel::bounded_within(capacity, &self.line.budget);
+        let (sender, mut receiver) = channel::bounded_within(capacity(&self.line.plan), &self.line.budget);
         let control = sender.control();
         let _close: Hook = self.cancel.on_cancel(move || control.cancel());
         let (read, written) = std::thread::scope(|scope| {
-            let writing = std::thread::Builder::new()
-                .name(format!("task-{}-writer", self.spec.number))
-                .spawn_scoped(scope, || write::run(&self, receiver));
+            let writing = std::thread::Builder::new().name(format!("task-{}-writer", self.spec.number)).spawn_scoped(
+                scope,
+                || {
+                    let written = write::run(&self, &mut receiver);
+                    drop(receiver);
+                    written
+                },
+            );
             match writing {
                 Ok(writing) => {
-                    let read = read::run(&self, sender);
+                    let read = read::run(&self, Outlet::Channel(sender));
                     let written = writing.join().unwrap_or_else(|_| {
                         self.fail(Failure::new(
                             Kind::Internal,
@@ -296,29 +325,48 @@ impl<'a> Attempt<'a> {
         self.outcome(total, read, written)
     }
 
-    fn outcome(self, total: Watch, read: read::Reading, written: write::Writing) -> Outcome {
+    fn feed(self, lanes: &Lanes) -> Outcome {
+        let total = Watch::start();
+        let feeder = lanes.feeder(self.sources.now());
+        let capacity = capacity(&self.line.plan);
+        let read = read::run(&self, Outlet::Lanes { feeder, capacity, handed_on: 0 });
+        let written = write::Writing { report: Some(Report::default()), ..write::Writing::default() };
+        self.outcome(total, read, written)
+    }
+
+    fn outcome(self, total: Watch, mut read: read::Reading, written: write::Writing) -> Outcome {
         let counts = Counts {
             read: read.records + read.dirty,
             read_bytes: read.bytes,
             added: read.transformed.added,
             filtered: read.transformed.filtered,
-            duplicates: written.report.as_ref().map_or(0, |report| report.duplicates),
+            duplicates: read.transformed.duplicates + written.report.as_ref().map_or(0, |report| report.duplicates),
             dirty_at_reader: read.dirty,
             dirty_at_transformers: read.transformed.dirty + read.oversized,
             dirty_at_writer: written.dirty,
             written: written.report.as_ref().map_or(0, |report| report.written),
             written_bytes: written.report.as_ref().map_or(0, |report| report.bytes),
+            handed_on: read.handed_on,
+            taken_on: 0,
         };
         let mut perf = Perf::default();
         perf.end_with(Phase::TaskTotal, total, counts.read, counts.read_bytes);
         perf.records.extend(read.perf.records);
         perf.records.extend(written.perf.records);
-        let result = match (self.failure.into_inner().or(self.echo.into_inner()), written.report) {
-            (Some(failure), _) => Err(failure),
+        let result = match (self.into_failure(), written.report) {
+            (Some(failure), _) => {
+                read.chain.abandon();
+                Err(failure)
+            }
             (None, Some(report)) => Ok(report),
             (None, None) => Err(Failure::new(Kind::Internal, "the attempt ended without a report")),
         };
         Outcome { counts, perf, result, commit: written.commit }
+    }
+
+    /// What failed first.
+    fn into_failure(self) -> Option<Failure> {
+        self.failure.into_inner().or(self.echo.into_inner())
     }
 
     /// Whether this attempt should come to an end: cancelled, or more records are dirty than the job allows.
@@ -345,22 +393,19 @@ impl<'a> Attempt<'a> {
     fn host(&self, side: Side, plugin: &str) -> Arc<TaskHost> {
         Arc::new(TaskHost {
             run: self.line.run.id.clone(),
-            task: self.spec.id.clone(),
-            number: self.spec.number,
-            attempt: self.info.number,
-            split: self.spec.split.label.clone(),
-            unit: self.spec.split.unit.clone(),
+            sources: self.sources.clone(),
             side,
             plugin: plugin.to_string(),
             cancel: self.cancel.clone(),
             dirty: self.line.dirty.clone(),
             count: AtomicU64::new(0),
+            started: Mutex::default(),
         })
     }
 
-    fn chain(&self) -> transship_plugin_api::Result<Chain> {
+    fn chain(&self, makers: &[Maker<'_>]) -> transship_plugin_api::Result<Chain> {
         let mut chain = Chain::default();
-        for maker in &self.line.transformers {
+        for maker in makers {
             let host = self.host(Side::Transformer, maker.name());
             chain.add(maker.name(), maker.make(host.clone())?, host);
         }
@@ -377,33 +422,15 @@ impl<'a> Attempt<'a> {
     }
 }
 
-fn at_least_one(number: usize) -> std::num::NonZeroUsize {
-    std::num::NonZeroUsize::new(number).unwrap_or(std::num::NonZeroUsize::MIN)
+/// What each task's channel holds.
+fn capacity(plan: &Plan) -> Capacity {
+    Capacity { records: at_least_one(plan.capacity.records), bytes: at_least_one(plan.capacity.bytes) }
 }
 
-impl TaskReport {
-    /// Masks what plugins said in their own words.
-    pub fn mask(&mut self, mask: &dyn Fn(&str) -> String) {
-        let failures = self.earlier.iter_mut().map(|earlier| &mut earlier.failure).chain(&mut self.failure);
-        for failure in failures {
-            failure.message = mask(&failure.message);
-        }
-        self.split = mask(&self.split);
-    }
+fn cancelled() -> Failure {
+    Failure::new(Kind::Cancelled, "cancelled")
+}
 
-    /// The report of a task that has not begun.
-    fn of(spec: &TaskSpec) -> TaskReport {
-        TaskReport {
-            task: spec.id.clone(),
-            number: spec.number,
-            split: spec.split.label.clone(),
-            attempts: 0,
-            counts: Counts::default(),
-            aborted: Counts::default(),
-            committed: None,
-            failure: None,
-            perf: Perf::default(),
-            earlier: Vec::new(),
-        }
-    }
+fn at_least_one(number: usize) -> std::num::NonZeroUsize {
+    std::num::NonZeroUsize::new(number).unwrap_or(std::num::NonZeroUsize::MIN)
 }

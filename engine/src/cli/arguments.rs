@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use encoding_rs::Encoding;
 
-use crate::config::Variables;
+use crate::config::{Variables, amounts};
 
 mod definitions;
 use definitions::{Given, java_options, name_and_value};
@@ -122,11 +122,17 @@ pub(super) struct RunArguments {
     /// Write the perf records of every task here, as JSON lines.
     #[arg(long, value_name = "FILE")]
     pub perf: Option<PathBuf>,
+    /// Let the first signal end the reading alone: what was read is written and committed. The second stops the run.
+    #[arg(long)]
+    pub drain: bool,
+    /// Print each second what transformers measure: waits, queues, duplicates, lookups.
+    #[arg(long)]
+    pub stats: bool,
     /// Write dirty records here, as JSON lines; by default to JOB.RUN.dirty.jsonl in the current folder.
     #[arg(long, value_name = "FILE")]
     pub dirty: Option<PathBuf>,
     /// What all channels of a job may hold together, such as 64M.
-    #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = parse_bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = memory)]
     pub memory: usize,
     /// Print the summary as JSON to stdout.
     #[arg(long)]
@@ -201,24 +207,13 @@ fn parse_encoding(name: &str) -> Result<&'static Encoding, String> {
     Encoding::for_label(name.as_bytes()).ok_or_else(|| "is no encoding that is known; try UTF-8 or GBK".into())
 }
 
-/// A number of bytes, with `K`, `M` or `G` for powers of 1024.
-fn parse_bytes(text: &str) -> Result<usize, String> {
-    let (number, unit) = match text.char_indices().find(|(_, letter)| !letter.is_ascii_digit()) {
-        Some((at, _)) => text.split_at(at),
-        None => (text, ""),
-    };
-    let shift = match unit.trim_end_matches(['B', 'b', 'i']).to_ascii_uppercase().as_str() {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        _ => return Err("use a whole number and K, M or G, such as 64M".into()),
-    };
-    let number: usize = number.parse().map_err(|_| "use a whole number and K, M or G, such as 64M".to_string())?;
-    number
-        .checked_mul(1 << shift)
+/// A number of bytes above 0.
+fn memory(text: &str) -> Result<usize, String> {
+    let bytes = amounts::parse_bytes(text)?;
+    usize::try_from(bytes)
+        .ok()
         .filter(|bytes| *bytes > 0)
-        .ok_or_else(|| "must be more than 0 and fit this machine".to_string())
+        .ok_or_else(|| "must be more than 0 and fit this machine".into())
 }
 
 #[cfg(test)]
@@ -229,13 +224,5 @@ mod tests {
     fn the_command_line_is_well_formed() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_are_read_with_their_units() {
-        assert_eq!(parse_bytes("4096"), Ok(4096));
-        assert_eq!(parse_bytes("64M"), Ok(64 << 20));
-        assert_eq!(parse_bytes("1GiB"), Ok(1 << 30));
-        assert!(["", "0", "-1", "1.5G", "64X", "99999999999999999999"].iter().all(|text| parse_bytes(text).is_err()));
     }
 }

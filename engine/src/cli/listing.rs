@@ -150,7 +150,8 @@ fn components(plugin: &LoadedPlugin) -> impl Iterator<Item = (&'static str, &Com
     let readers = description.readers.iter().map(|component| ("reader", component));
     let writers = description.writers.iter().map(|component| ("writer", component));
     let transformers = description.transformers.iter().map(|component| ("transformer", component));
-    readers.chain(writers).chain(transformers)
+    let lookups = description.lookups.iter().map(|component| ("lookup", component));
+    readers.chain(writers).chain(transformers).chain(lookups)
 }
 
 fn overview(text: &mut String, plugin: &LoadedPlugin) {

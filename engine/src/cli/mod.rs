@@ -1,6 +1,7 @@
 //! The command line. Only here is anything printed: results to stdout, everything about the run to stderr, so that records
 //! which a plugin prints stay apart.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +11,8 @@ use transship_plugin_api::Kind;
 use crate::config::JobFile;
 use crate::error::{Error, Failure, Result};
 use crate::job::{Job, Outcome, Summary};
+use crate::metrics::StageMetrics;
+use crate::perf::Owner;
 use crate::plan::{MEMORY_BYTES, Prepared};
 use crate::task::TaskReport;
 
@@ -18,6 +21,7 @@ mod console;
 mod listing;
 mod monitor;
 mod signals;
+mod stages;
 mod summary;
 mod workshop;
 
@@ -80,9 +84,12 @@ fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
         if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
             return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
         }
+        if arguments.drain {
+            workshop.signals.drain_first();
+        }
         Ok((workshop, perf_file))
     };
-    let (workshop, mut perf_file) = open().map_err(|error| console.error(&error))?;
+    let (workshop, perf_file) = open().map_err(|error| console.error(&error))?;
     let opened = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
     workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), |made| {
         // How each file ended, in the order of the command line.
@@ -98,7 +105,7 @@ fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
             ended[index] = match workshop.signals.received() {
                 // Whatever the job at hand came to, those after it do not run.
                 Some(signal) => Err(128 + signal),
-                None => run_file(path, jobs, file, arguments, &workshop, perf_file.as_mut()),
+                None => run_file(path, jobs, file, arguments, &workshop, perf_file.as_ref()),
             };
         }
         // The first failure decides the exit code.
@@ -121,7 +128,7 @@ fn run_file(
     file: &JobFile,
     arguments: &RunArguments,
     workshop: &Workshop<'_>,
-    mut perf_file: Option<&mut std::fs::File>,
+    perf_file: Option<&std::fs::File>,
 ) -> Ended {
     let console = workshop.console;
     if jobs.iter().any(|job| job.writer_info().target == STDOUT) {
@@ -140,7 +147,7 @@ fn run_file(
         let result = if file.setting.dry_run {
             dry_run(&job, file, arguments.json, workshop)
         } else {
-            run_job(job, arguments, workshop, perf_file.as_deref_mut())
+            run_job(job, arguments, workshop, perf_file)
         };
         ended = ended.and(told(result.map_err(|error| workshop.or_signal(error)), console));
         if workshop.signals.received().is_some() {
@@ -168,10 +175,22 @@ fn run_job(
     job: Job<'_>,
     arguments: &RunArguments,
     workshop: &Workshop<'_>,
-    perf_file: Option<&mut std::fs::File>,
+    perf_file: Option<&std::fs::File>,
 ) -> Result<()> {
     let console = workshop.console;
-    let summary = workshop.run(job);
+    let run = job.identity().clone();
+    let each_second = |stages: &[StageMetrics]| {
+        if arguments.stats {
+            console.note(&stages::line(stages));
+        }
+        if let Some(mut file) = perf_file {
+            let owner = Owner { run: &run.id, job: &run.job, task: None, split: None, attempt: None };
+            let mut lines = Vec::new();
+            // What cannot be written is told at the end: the run goes on.
+            let _ = summary::write_stages(&mut lines, &owner, stages, true).and_then(|()| file.write_all(&lines));
+        }
+    };
+    let summary = workshop.run(job, &each_second);
     console.note(summary::text(&summary).trim_end());
     if arguments.json {
         print_json(&summary, console)?;

@@ -12,6 +12,7 @@ use super::signals::Signals;
 use super::summary::{bytes_text, count_text};
 use crate::calls::{Calls, Stuck};
 use crate::error::Failure;
+use crate::metrics::StageMetrics;
 use crate::progress::{Progress, Snapshot};
 
 /// How often to look.
@@ -25,12 +26,13 @@ const COMMIT_GRACE: Duration = Duration::from_secs(60);
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Runs the work on this thread while another watches it.
+/// Runs the work on this thread while another watches it. `each_second` is told what transformers measure, where any do.
 pub(super) fn watch<T>(
     console: &Console,
     calls: &Calls,
     progress: &Progress,
     signals: &Signals,
+    each_second: &(dyn Fn(&[StageMetrics]) + Sync),
     work: impl FnOnce() -> T,
 ) -> T {
     let finished = (Mutex::new(false), Condvar::new());
@@ -42,6 +44,9 @@ pub(super) fn watch<T>(
             while !*done {
                 done = finished.1.wait_timeout(done, TICK).unwrap_or_else(PoisonError::into_inner).0;
                 view.update();
+                if let Some(stages) = progress.take_second() {
+                    each_second(&stages);
+                }
                 if let Some(stuck) = patience.exhausted(calls.overdue(), Instant::now()) {
                     give_up(console, &stuck, calls.cause(), signals.received());
                 }

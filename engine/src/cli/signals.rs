@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, iterator};
 
-use crate::cancel::Cancel;
+use crate::cancel::{Cancel, Drain};
 
 /// Two signals closer together than this are one wish: `timeout` signals a process and then its whole group.
 const ONE_WISH: Duration = Duration::from_millis(100);
@@ -19,6 +19,9 @@ pub(super) struct Signals {
     received: Arc<AtomicI32>,
     /// Whether the next signal ends the process. It does so in the handler itself: whatever the first has set going may hang.
     armed: Arc<AtomicBool>,
+    /// Whether the first signal only ends the reading.
+    drains: Arc<AtomicBool>,
+    drain: Drain,
     handle: iterator::Handle,
     listener: Option<JoinHandle<()>>,
 }
@@ -41,9 +44,20 @@ impl Signals {
         let mut signals = iterator::Signals::new(&heeded)?;
         let handle = signals.handle();
         let (first, cancel, arm) = (received.clone(), cancel.clone(), armed.clone());
+        let (drains, drain) = (Arc::new(AtomicBool::new(false)), Drain::default());
+        let (is_to_drain, draining) = (drains.clone(), drain.clone());
         let listener = std::thread::Builder::new().name("signals".into()).spawn(move || {
-            let Some(signal) = signals.forever().next() else { return };
+            let mut coming = signals.forever();
+            let Some(signal) = coming.next() else { return };
             first.store(signal, Ordering::SeqCst);
+            if is_to_drain.load(Ordering::SeqCst) {
+                draining.wish();
+                let since = Instant::now();
+                // A second one, unless it belongs to the first, ends the work as without draining.
+                if coming.find(|_| since.elapsed() > ONE_WISH).is_none() {
+                    return;
+                }
+            }
             std::thread::scope(|scope| {
                 let arming = std::thread::Builder::new().name("second signal".into()).spawn_scoped(scope, || {
                     std::thread::park_timeout(ONE_WISH);
@@ -59,12 +73,22 @@ impl Signals {
                 }
             });
         })?;
-        Ok(Signals { received, armed, handle, listener: Some(listener) })
+        Ok(Signals { received, armed, drains, drain, handle, listener: Some(listener) })
     }
 
     /// From here on the first signal cancels the work.
     pub(super) fn cancel_first(&self) {
         self.armed.store(false, Ordering::SeqCst);
+    }
+
+    /// The first signal ends the reading alone, and what was read is written; the second cancels the work.
+    pub(super) fn drain_first(&self) {
+        self.drains.store(true, Ordering::SeqCst);
+    }
+
+    /// The wish that a first signal may be.
+    pub(super) fn drain(&self) -> &Drain {
+        &self.drain
     }
 
     /// The signal that came, if one did.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use chrono::{DateTime, Local, Utc};
 use transship_plugin_api::CommitClass;
 
+use super::stages;
 use crate::job::{Committed, Outcome, Summary};
+use crate::metrics::StageMetrics;
 use crate::perf::{Owner, Phase, write_lines};
 use crate::task::{Counts, TaskReport};
 
@@ -55,6 +57,7 @@ pub(super) fn text(summary: &Summary) -> String {
     if let Some(first) = &summary.first_dirty {
         row("the first", first.clone());
     }
+    stages(&mut text, &summary.stages);
     slowest(&mut text, &summary.tasks);
     let part = match summary.contents {
         0 | 1 => String::new(),
@@ -73,7 +76,7 @@ pub(super) fn text(summary: &Summary) -> String {
 /// Writes the perf records of the job and of each of its tasks, a JSON line each.
 /// What splits are called is masked: a plugin made it.
 pub(super) fn write_perf(
-    file: &mut std::fs::File,
+    mut file: &std::fs::File,
     summary: &Summary,
     mask: &dyn Fn(&str) -> String,
 ) -> std::io::Result<()> {
@@ -88,12 +91,39 @@ pub(super) fn write_perf(
             write_lines(&mut lines, &owner, perf)?;
         }
     }
-    std::io::Write::write_all(file, &lines)
+    write_stages(&mut lines, &job, &summary.stages, false)?;
+    std::io::Write::write_all(&mut file, &lines)
+}
+
+/// Writes a line for each transformer that measures something: of the second that ends now, or of the whole run.
+pub(super) fn write_stages(
+    out: &mut impl std::io::Write,
+    owner: &Owner<'_>,
+    all: &[StageMetrics],
+    is_a_second: bool,
+) -> std::io::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Line<'a> {
+        #[serde(flatten)]
+        owner: &'a Owner<'a>,
+        /// When it ended, in microseconds since 1970-01-01 UTC; absent: the figures are of the whole run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        second_micros: Option<i64>,
+        #[serde(flatten)]
+        stage: &'a StageMetrics,
+    }
+    let second_micros = is_a_second.then(|| Utc::now().timestamp_micros());
+    for stage in all {
+        serde_json::to_writer(&mut *out, &Line { owner, second_micros, stage })?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 fn outcome(summary: &Summary) -> &'static str {
     let counts = &summary.counts;
     match summary.outcome {
+        Outcome::Done if summary.drained => "drained: what had been read was written",
         Outcome::Done if counts.read > 0 && counts.read == counts.dirty() => "done, but EVERY RECORD WAS DIRTY",
         Outcome::Done => "done",
         Outcome::Failed(_) => "FAILED",
@@ -116,11 +146,15 @@ fn accounting(counts: &Counts) -> String {
 }
 
 fn tasks(summary: &Summary) -> String {
-    let committed = summary.tasks.iter().filter(|task| task.committed.is_some()).count();
-    let failed = summary.tasks.len() - committed;
+    let (readers, lanes): (Vec<_>, Vec<_>) = summary.tasks.iter().partition(|task| task.role.reads());
+    let committed = readers.iter().filter(|task| task.committed.is_some()).count();
+    let failed = summary.tasks.iter().filter(|task| task.committed.is_none()).count();
     let retried: u32 = summary.tasks.iter().map(|task| task.attempts.saturating_sub(1)).sum();
     let channels = if summary.channels == 1 { "channel" } else { "channels" };
     let mut text = format!("{committed} done on {} {channels}", summary.channels);
+    if !lanes.is_empty() {
+        let _ = write!(text, ", {} {} behind them", lanes.len(), if lanes.len() == 1 { "lane" } else { "lanes" });
+    }
     if failed > 0 {
         let _ = write!(text, ", {failed} failed or stopped");
     }
@@ -142,6 +176,16 @@ fn commit_class(summary: &Summary) -> &'static str {
         (Task, _) => "the records of the tasks that were done, nothing of the others (task)",
         (Append, Committed::Yes) => "records as they were written (append)",
         (Append, _) => "records as they were written, those of tasks that failed included (append)",
+    }
+}
+
+fn stages(text: &mut String, all: &[StageMetrics]) {
+    for stage in all {
+        let mut label = stage.stage.as_str();
+        for line in stages::lines(stage) {
+            let _ = writeln!(text, "  {label:<16}: {line}");
+            label = "";
+        }
     }
 }
 

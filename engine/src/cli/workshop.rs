@@ -18,6 +18,7 @@ use crate::host::JobHost;
 use crate::job::{Job, Summary, Surroundings};
 use crate::json::Origin;
 use crate::load::{Loader, search_places};
+use crate::metrics::StageMetrics;
 use crate::plan::Machine;
 use crate::progress::Progress;
 use crate::targets::Targets;
@@ -125,6 +126,7 @@ impl<'a> Workshop<'a> {
             machine: self.machine,
             targets: &self.targets,
             cancel: &self.cancel,
+            drain: self.signals.drain(),
             calls: &self.calls,
             progress,
             dirty_file: dirty_file.map(PathBuf::from),
@@ -177,14 +179,14 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// Runs a job under the eyes of the monitor.
-    pub(super) fn run(&self, job: Job<'_>) -> Summary {
-        self.watch(job.progress(), || job.run())
+    /// Runs a job under the eyes of the monitor. `each_second` is told what its transformers measure.
+    pub(super) fn run(&self, job: Job<'_>, each_second: &(dyn Fn(&[StageMetrics]) + Sync)) -> Summary {
+        monitor::watch(self.console, &self.calls, job.progress(), &self.signals, each_second, || job.run())
     }
 
     /// Does something under the eyes of the monitor, which shows how far it is and ends a call that hangs.
     pub(super) fn watch<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
-        monitor::watch(self.console, &self.calls, progress, &self.signals, work)
+        monitor::watch(self.console, &self.calls, progress, &self.signals, &|_| (), work)
     }
 
     /// Whatever failed after a signal, it failed because it was asked to stop.

@@ -10,17 +10,21 @@ use transship_plugin_api::plugin::Parameter;
 use transship_plugin_api::{HostRef, Kind, Params, Reader, Writer};
 
 use crate::calls::Line as CallLine;
+use crate::clock::SystemClock;
 use crate::config::{Component, Content, JobFile, unknown_keys};
 use crate::error::{Error, Failure, Problem, Result, Warning};
 use crate::load::{Loader, Role, described};
 use crate::schema;
-use crate::transform::{self, Maker};
+use crate::task::Cut;
+use crate::transform::{self, Maker, SharedLookup};
 
 /// What a job is made of.
 pub(super) struct Parts<'a> {
     pub reader: Box<dyn Reader>,
     pub writer: Box<dyn Writer>,
     pub transformers: Vec<Maker<'a>>,
+    /// Where records are kept in order, if they are.
+    pub cut: Option<Cut>,
 }
 
 /// Makes the parts of a job.
@@ -45,9 +49,10 @@ pub(super) fn make<'a>(
     });
     let transformers: Vec<Maker<'a>> =
         content.transformers.iter().filter_map(|component| maker.transformer(component, host)).collect();
+    let cut = maker.cut(&transformers);
     match (reader, writer) {
         (Some(reader), Some(writer)) if maker.problems.is_empty() && maker.failure.is_none() => {
-            Ok(Parts { reader, writer, transformers })
+            Ok(Parts { reader, writer, transformers, cut })
         }
         _ => Err(match maker.failure {
             Some(failure) if maker.problems.is_empty() => failure.into(),
@@ -99,9 +104,58 @@ impl<'a> PartMaker<'_, 'a> {
         };
         let known = known.unwrap_or_default();
         self.warn_of_unknown_keys(component, &known);
-        let maker = Maker::new(component, plugin, formats);
+        let mut maker = Maker::new(component, plugin, formats);
+        if maker.asks_a_lookup() {
+            match self.asked(component, &known, host) {
+                Some(lookup) => maker = maker.asking(lookup),
+                // What is wrong with the transformer itself is told beside it.
+                None => {
+                    let refused = maker.make(host.clone()).err().filter(|error| error.kind() == Kind::Config);
+                    refused.and_then(|error| self.unless_refused(Err::<(), _>(error), component, &[]));
+                    return None;
+                }
+            }
+        }
         let made = self.calls.call("init", || maker.make(host.clone()).map(drop));
         self.unless_refused(made, component, &known).map(|()| maker)
+    }
+
+    /// What a `lookup` transformer asks. It is made once here only to learn whether it can be made.
+    fn asked(&mut self, transformer: &Component, known: &[Parameter], host: &HostRef) -> Option<SharedLookup> {
+        let asked = self.unless_refused(transform::asked(transformer), transformer, known)?;
+        let plugin = self.load(&asked, Role::Lookup)?;
+        let known = described(plugin.description(), Role::Lookup, &asked.name).map(|known| known.parameters.clone());
+        let known = known.unwrap_or_default();
+        self.warn_of_unknown_keys(&asked, &known);
+        let (name, parameter, job) = (asked.name.clone(), asked.parameter.clone(), host.clone());
+        let lookup = SharedLookup::new(asked.name.clone(), host.clone(), Arc::new(SystemClock::new()), move || {
+            plugin.lookup(&name, &parameter, job.clone())
+        });
+        let made = self.calls.call("init", || lookup.try_out());
+        self.unless_refused(made, &asked, &known).map(|()| lookup)
+    }
+
+    /// Where lanes begin and end: once each, and in this order.
+    fn cut(&mut self, transformers: &[Maker<'a>]) -> Option<Cut> {
+        let mut cut: Option<Cut> = None;
+        for (place, maker) in transformers.iter().enumerate() {
+            let problem = match (&mut cut, maker.order().is_some(), maker.is_merge()) {
+                (None, true, _) => {
+                    cut = Some(Cut { order: place, merge: None });
+                    continue;
+                }
+                (Some(Cut { merge: merge @ None, .. }), _, true) => {
+                    *merge = Some(place);
+                    continue;
+                }
+                (Some(_), true, _) => "a job has one \"order\": name all columns of the key there",
+                (None, _, true) => "there are no lanes here: \"merge\" ends those of an \"order\" before it",
+                (Some(_), _, true) => "the lanes were ended before",
+                _ => continue,
+            };
+            self.problems.push(Problem::wrong(self.file.located(&format!("{}: {problem}", maker.place()))));
+        }
+        cut
     }
 
     /// A misspelt built-in transformer was looked for among the plugins.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use transship_plugin_api::Kind;
+
 use super::{Job, Summary, dirty};
 use crate::error::{Error, Failure, Result};
 use crate::plan::{Prepared, TaskSpec};
@@ -13,6 +15,10 @@ impl Job<'_> {
     /// # Errors
     /// When either fails; the writer is told to abort.
     pub fn prepare_for_others(mut self) -> Result<Prepared, Failure> {
+        if let Some(maker) = self.line.transformers.iter().find(|maker| maker.needs_one_process()) {
+            let problem = "its tasks share the memory of one process: \"transship run\" runs such a job";
+            return Err(Failure::new(Kind::Unsupported, format!("{}: {}: {problem}", maker.place(), maker.name())));
+        }
         let prepared = self.prepare().and_then(|(reader_state, writer_state)| {
             let (tasks, _) = self.tasks(usize::MAX)?;
             let (run, plan) = (self.line.run.clone(), self.line.plan.clone());

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use transship_plugin_api::{Batch, DirtyRecord, Host, Item, Kind, Mark, ReaderTask};
 
-use super::{Attempt, Line, Parcel};
+use super::outlet::Outlet;
+use super::{Attempt, Line, Parcel, cancelled};
 use crate::batch::{BatchLimit, cut};
 use crate::calls::Line as CallLine;
-use crate::channel::{Sender, Size};
+use crate::channel::Size;
 use crate::dirty::Side;
 use crate::error::Failure;
 use crate::gate::Pass;
@@ -30,13 +31,17 @@ pub(super) struct Reading {
     /// Records too large to travel.
     pub oversized: u64,
     pub transformed: Tally,
+    /// Records that went into the lanes.
+    pub handed_on: u64,
     pub perf: Perf,
+    /// The transformers: whether what they did counts is known when the writer has committed.
+    pub chain: Chain,
 }
 
 /// What the loop carries along.
 struct Loop<'a> {
     attempt: &'a Attempt<'a>,
-    sender: Sender<Parcel>,
+    outlet: Outlet<'a>,
     pass: Pass,
     chain: Chain,
     reading: Reading,
@@ -54,11 +59,11 @@ struct Loop<'a> {
 type Step<T> = Result<T, Failure>;
 
 /// Reads the split to its end, or until something fails; the receiving side learns of either.
-pub(super) fn run(attempt: &Attempt<'_>, sender: Sender<Parcel>) -> Reading {
+pub(super) fn run(attempt: &Attempt<'_>, outlet: Outlet<'_>) -> Reading {
     let line = attempt.line;
     let mut steps = Loop {
         attempt,
-        sender,
+        outlet,
         pass: line.gate.pass(&attempt.cancel),
         chain: Chain::default(),
         reading: Reading::default(),
@@ -70,14 +75,14 @@ pub(super) fn run(attempt: &Attempt<'_>, sender: Sender<Parcel>) -> Reading {
         transformers: line.calls.line(format!("{}, transformers", super::who(attempt.spec)), &attempt.cancel),
     };
     let result = steps.read();
-    let Loop { sender, chain, mut reading, refused, transformers, .. } = steps;
+    let Loop { outlet, chain, mut reading, refused, .. } = steps;
     reading.oversized = refused.dirty_count();
     reading.transformed = chain.tally();
-    transformers.call("release", || drop(chain));
-    match result {
-        Ok(()) => sender.end(),
-        Err(failure) => sender.fail(failure.to_string()),
-    }
+    reading.chain = chain;
+    reading.handed_on = match result {
+        Ok(()) => outlet.end(),
+        Err(failure) => outlet.fail(failure.to_string()),
+    };
     reading
 }
 
@@ -113,7 +118,7 @@ impl Loop<'_> {
         let watch = Watch::start();
         let schema = calls.call("prepare", || task.prepare()).map_err(of(line))?;
         let schema = self.transform(|chain| {
-            *chain = attempt.chain()?;
+            *chain = attempt.chain(line.at_reader())?;
             chain.schema(schema)
         })?;
         self.reading.perf.end(Phase::ReadTaskPrepare, watch);
@@ -141,10 +146,16 @@ impl Loop<'_> {
     /// Pulls items until the end. The slot is taken before each `next` and given back before every wait.
     fn pull(&mut self, task: &mut dyn ReaderTask, calls: &CallLine) -> Step<()> {
         loop {
+            if self.attempt.line.drain.is_wished() {
+                return self.end_chain();
+            }
             if self.attempt.is_over() || self.pass.take().is_err() {
                 return Err(cancelled());
             }
             let patience = if self.attempt.line.gate.contended() { PATIENCE_WHEN_CONTENDED } else { PATIENCE };
+            // What a transformer waits for should not wait for the next record of the source.
+            let attention = self.chain.patience();
+            let patience = attention.map_or(patience, |attention| patience.min(attention));
             let item = calls.call("next", || task.next(patience)).map_err(of(self.attempt.line))?;
             match item {
                 Item::Batch(batch) => self.pass_on(batch)?,
@@ -156,8 +167,13 @@ impl Loop<'_> {
                     self.flush_chain()?;
                     self.send(Parcel::Mark(mark), Size::default())?;
                 }
+                Item::Idle if attention.is_some() => {
+                    self.pass.give_back();
+                    self.transform(Chain::poll)?;
+                    self.send_transformed()?;
+                }
                 Item::Idle => self.idle()?,
-                Item::End => return self.flush_chain(),
+                Item::End => return self.end_chain(),
             }
             self.pass.yield_now();
         }
@@ -204,6 +220,11 @@ impl Loop<'_> {
         self.send_transformed()
     }
 
+    fn end_chain(&mut self) -> Step<()> {
+        self.chain.put_end();
+        self.send_transformed()
+    }
+
     /// The source has nothing: what came so far should not wait for what comes next.
     fn idle(&mut self) -> Step<()> {
         self.pass.give_back();
@@ -216,7 +237,7 @@ impl Loop<'_> {
     }
 
     fn send_batch(&mut self, batch: Batch) -> Step<()> {
-        let capacity = self.sender.capacity();
+        let capacity = self.outlet.capacity();
         let limit = BatchLimit { records: capacity.records.get(), bytes: capacity.bytes.get() };
         let pieces = cut(batch, limit).map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))?;
         for mut piece in pieces {
@@ -261,10 +282,9 @@ impl Loop<'_> {
 
     fn send(&mut self, parcel: Parcel, size: Size) -> Step<()> {
         let started = Instant::now();
-        let (sent, waited) = match self.sender.send_giving_way(parcel, size, || self.pass.give_back()) {
+        let (sent, waited) = match self.outlet.send(parcel, size, || self.pass.give_back()) {
             Ok(waited) => (Ok(()), waited),
-            // Whoever closed the channel has said why already.
-            Err(_) => (Err(cancelled()), started.elapsed()),
+            Err(failure) => (Err(failure), started.elapsed()),
         };
         if !waited.is_zero() {
             self.waited_for_writer += waited;
@@ -277,8 +297,4 @@ impl Loop<'_> {
 /// What the reader answered, as a failure.
 fn of<'a>(line: &'a Line<'_>) -> impl Fn(transship_plugin_api::Error) -> Failure + use<'a> {
     |error| Failure::of(&error, &line.reader_name)
-}
-
-fn cancelled() -> Failure {
-    Failure::new(Kind::Cancelled, "cancelled")
 }

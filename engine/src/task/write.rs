@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use transship_plugin_api::{CommitClass, Kind, Mark, Report, WriterTask};
 
-use super::{Attempt, Commit, Counts, Parcel};
+use super::inlet::Inlet;
+use super::{Attempt, Commit, Counts, Parcel, cancelled};
 use crate::calls::Line as CallLine;
-use crate::channel::{Receiver, RecvError};
 use crate::dirty::Side;
 use crate::error::Failure;
 use crate::perf::{Perf, Phase, Watch};
@@ -32,18 +32,18 @@ struct Taken {
 type Step<T> = Result<T, Failure>;
 
 /// Writes what comes through the channel and commits at its end.
-pub(super) fn run(attempt: &Attempt<'_>, mut receiver: Receiver<Parcel>) -> Writing {
+pub(super) fn run(attempt: &Attempt<'_>, inlet: &mut dyn Inlet) -> Writing {
     let mut writing = Writing::default();
-    match write(attempt, &mut receiver, &mut writing) {
+    match write(attempt, inlet, &mut writing) {
         Ok(report) => writing.report = Some(report),
         Err(failure) => attempt.fail(failure),
     }
     writing
 }
 
-fn write(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, writing: &mut Writing) -> Step<Report> {
+fn write(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, writing: &mut Writing) -> Step<Report> {
     let line = attempt.line;
-    let schema = match receive(attempt, receiver, &mut Taken::default())? {
+    let schema = match receive(attempt, inlet, &mut Taken::default())? {
         Some(Parcel::Schema(schema)) => schema,
         _ => return Err(Failure::new(Kind::Internal, "the first parcel of a channel is the schema")),
     };
@@ -58,6 +58,7 @@ fn write(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, writing: &mut W
     let place = || line.writer_name.clone();
     let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.writer_name), &attempt.cancel);
     let host = attempt.host(Side::Writer, &line.writer_name);
+    inlet.heed(&host);
 
     let watch = Watch::start();
     let mut task = calls
@@ -66,7 +67,7 @@ fn write(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, writing: &mut W
     writing.perf.end(Phase::WriteTaskInit, watch);
     let interrupt = task.cancel_handle().map(|interrupt| attempt.cancel.on_cancel(move || interrupt()));
 
-    let result = finish(attempt, receiver, task.as_mut(), &calls, writing, &|| host.dirty_count());
+    let result = finish(attempt, inlet, task.as_mut(), &calls, writing, &|| host.dirty_count());
     writing.dirty = host.dirty_count();
     drop(interrupt);
     // What is visible is not taken back, even if the report of it is refused.
@@ -86,7 +87,7 @@ fn write(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, writing: &mut W
 
 fn finish(
     attempt: &Attempt<'_>,
-    receiver: &mut Receiver<Parcel>,
+    inlet: &mut dyn Inlet,
     task: &mut dyn WriterTask,
     calls: &CallLine,
     writing: &mut Writing,
@@ -103,7 +104,7 @@ fn finish(
 
     let watch = Watch::start();
     let mut taken = Taken::default();
-    let moved = move_all(attempt, receiver, task, calls, &mut taken);
+    let moved = move_all(attempt, inlet, task, calls, &mut taken);
     writing.perf.end_with(Phase::WriteTaskData, watch, taken.records, taken.bytes);
     writing.perf.add(Phase::WaitReadTime, watch, taken.waited, 0, 0);
     moved.map_err(|failure| note(attempt, failure))?;
@@ -126,13 +127,13 @@ fn note(attempt: &Attempt<'_>, failure: Failure) -> Failure {
 
 fn move_all(
     attempt: &Attempt<'_>,
-    receiver: &mut Receiver<Parcel>,
+    inlet: &mut dyn Inlet,
     task: &mut dyn WriterTask,
     calls: &CallLine,
     taken: &mut Taken,
 ) -> Step<()> {
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, &attempt.line.writer_name);
-    while let Some(parcel) = receive(attempt, receiver, taken)? {
+    while let Some(parcel) = receive(attempt, inlet, taken)? {
         if attempt.line.dirty.is_over() {
             return Err(cancelled());
         }
@@ -146,18 +147,18 @@ fn move_all(
                 attempt.line.progress.written(records);
             }
             Parcel::Mark(Mark::Flush) => calls.call("flush", || task.flush()).map_err(failed)?,
+            Parcel::Source(_) => {}
             Parcel::Mark(mark) => calls.call("mark", || task.mark(mark)).map_err(failed)?,
         }
     }
     Ok(())
 }
 
-fn receive(attempt: &Attempt<'_>, receiver: &mut Receiver<Parcel>, taken: &mut Taken) -> Step<Option<Parcel>> {
+fn receive(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, taken: &mut Taken) -> Step<Option<Parcel>> {
     let started = Instant::now();
-    let (parcel, waited) = match receiver.recv() {
+    let (parcel, waited) = match inlet.recv() {
         Ok((parcel, waited)) => (Ok(parcel), waited),
-        // Whoever closed the channel has said why already.
-        Err(RecvError::Failed(_) | RecvError::Cancelled) => (Err(cancelled()), started.elapsed()),
+        Err(failure) => (Err(failure), started.elapsed()),
     };
     if !waited.is_zero() {
         taken.waited += waited;
@@ -189,8 +190,4 @@ fn accept(mut report: Report, taken: &Taken, dirty: u64) -> Step<Report> {
         report.bytes = taken.bytes;
     }
     Ok(report)
-}
-
-fn cancelled() -> Failure {
-    Failure::new(Kind::Cancelled, "cancelled")
 }

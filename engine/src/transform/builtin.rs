@@ -1,5 +1,5 @@
-//! The transformers that are built into the engine: DataX's `dx_…`, with its semantics. What there is, what each takes, and
-//! how one is made. Not here: what they do to records (`rewrite` and `filter`).
+//! The transformers that are built into the engine: DataX's `dx_…`, with its semantics, and those for streams. What there is, what
+//! each takes, and how one of DataX's is made. Not here: what they do to records (`rewrite`, `filter`, `dedup`).
 
 use std::borrow::Cow;
 
@@ -7,8 +7,11 @@ use serde_json::Value;
 use transship_plugin_api::plugin::{Component, Parameter};
 use transship_plugin_api::{ColumnFormats, Error, HostRef, Params, Result};
 
+use super::dedup;
 use super::digest::Digest;
 use super::filter::Filter;
+use super::lookup;
+use super::order;
 use super::pad::Pad;
 use super::paras::{ColumnChoice, Paras};
 use super::pieces::{Replace, Substr};
@@ -70,12 +73,19 @@ const GROOVY: [&str; 2] = ["dx_groovy", "dx_fackGroovy"];
 
 /// What the built-in transformers say of themselves, as a plugin does of its components.
 pub fn components() -> Vec<Component> {
-    BUILT_IN.iter().map(BuiltIn::component).collect()
+    BUILT_IN
+        .iter()
+        .map(BuiltIn::component)
+        .chain([dedup::component(), lookup::component()])
+        .chain(order::components())
+        .collect()
 }
 
 /// Whether the engine knows the transformer, if only to say why it does not have it.
 pub fn is_built_in(name: &str) -> bool {
-    GROOVY.contains(&name) || BUILT_IN.iter().any(|known| known.name == name)
+    GROOVY.contains(&name)
+        || [dedup::NAME, lookup::NAME, order::ORDER, order::MERGE].contains(&name)
+        || BUILT_IN.iter().any(|known| known.name == name)
 }
 
 /// Makes a transformer from its `parameter` object.

@@ -122,7 +122,13 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// `Cancelled` once the engine wants to end the task.
-    pub(super) fn ask(&self, column: &ArrayRef, formats: &ColumnFormats, host: &dyn Host) -> Result<Answer> {
+    pub(super) fn ask(
+        &self,
+        field: &Field,
+        column: &ArrayRef,
+        formats: &ColumnFormats,
+        host: &dyn Host,
+    ) -> Result<Answer> {
         let clean = |matches| Answer { matches, dirty: Vec::new() };
         match self {
             Comparison::Constant(matches) => {
@@ -148,18 +154,22 @@ impl<'a> Comparison<'a> {
             }
             Comparison::Number(operator, value) => {
                 let value = Number::parse(value).unwrap_or(Number::NaN);
-                each_text(column, formats, host, |text| {
+                each_text(field, column, formats, host, |text| {
                     let number = Number::parse(text.trim()).ok_or(Cause::NoNumber)?;
                     Ok(operator.accepts(number.order(&value)))
                 })
             }
-            Comparison::Text(Operator::Equal, value) => each_text(column, formats, host, |text| Ok(text == *value)),
-            Comparison::Text(Operator::NotEqual, value) => each_text(column, formats, host, |text| Ok(text != *value)),
+            Comparison::Text(Operator::Equal, value) => {
+                each_text(field, column, formats, host, |text| Ok(text == *value))
+            }
+            Comparison::Text(Operator::NotEqual, value) => {
+                each_text(field, column, formats, host, |text| Ok(text != *value))
+            }
             Comparison::Text(operator, value) => {
-                each_text(column, formats, host, |text| Ok(operator.accepts(Some(utf16_order(text, value)))))
+                each_text(field, column, formats, host, |text| Ok(operator.accepts(Some(utf16_order(text, value)))))
             }
             Comparison::Like { pattern, not } => {
-                each_text(column, formats, host, |text| Ok(pattern.matches(text)? != *not))
+                each_text(field, column, formats, host, |text| Ok(pattern.matches(text)? != *not))
             }
         }
     }
@@ -308,6 +318,7 @@ fn mask<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> BooleanBuffer {
 
 /// Asks each text of a column that is not NULL.
 fn each_text(
+    field: &Field,
     column: &ArrayRef,
     formats: &ColumnFormats,
     host: &dyn Host,
@@ -315,7 +326,7 @@ fn each_text(
 ) -> Result<Answer> {
     // A pattern can take milliseconds for one value.
     const PATIENCE: usize = 256;
-    let (texts, mut dirty) = texts_of(column, formats)?;
+    let (texts, mut dirty) = texts_of(field, column, formats)?;
     let already_dirty = dirty.len();
     let nulls = texts.nulls().filter(|nulls| nulls.null_count() > 0);
     let mut words = vec![0u64; texts.len().div_ceil(64)];

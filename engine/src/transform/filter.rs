@@ -43,7 +43,7 @@ impl Transformer for Filter {
             Some(column) => column.clone(),
             None => return Err(Error::internal(format!("a batch without column {index}"))),
         };
-        let Answer { matches, dirty } = comparison.ask(&column, &self.formats, self.host.as_ref())?;
+        let Answer { matches, dirty } = comparison.ask(field, &column, &self.formats, self.host.as_ref())?;
         for (row, cause) in &dirty {
             batch.dirty(self.host.as_ref(), *row, Some(*index), &cause.to_string())?;
         }

@@ -1,7 +1,8 @@
 //! The transformers between a reader and a channel: they are run one after another on the reader's thread.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use arrow_schema::SchemaRef;
 use transship_plugin_api::batch::byte_size;
@@ -9,8 +10,10 @@ use transship_plugin_api::dates::ColumnFormats;
 use transship_plugin_api::ffi::import::LoadedPlugin;
 use transship_plugin_api::{Batch, HostRef, Result};
 
+use crate::cancel::Hook;
 use crate::config::Component;
 use crate::host::TaskHost;
+use crate::metrics::StageMetrics;
 
 mod bounds;
 mod build;
@@ -18,9 +21,13 @@ mod builtin;
 mod cause;
 mod comparison;
 mod condition;
+mod dedup;
 mod digest;
 mod filter;
+mod key_columns;
+mod lookup;
 mod number;
+mod order;
 mod pad;
 mod paras;
 mod pattern;
@@ -34,8 +41,11 @@ mod text;
 mod units;
 
 pub use builtin::{components, is_built_in};
-pub use step::Step;
+pub use lookup::{SharedLookup, asked};
+pub use order::OrderSetting;
+pub use step::{AttemptId, Step};
 
+use dedup::Window;
 use step::Plugged;
 
 /// What a job file says of one transformer: each attempt of a task makes its own from it.
@@ -44,12 +54,33 @@ pub struct Maker<'a> {
     /// `None`: it is built in.
     plugin: Option<LoadedPlugin>,
     formats: Arc<ColumnFormats>,
+    shared: Shared,
+}
+
+/// What all steps of one maker share, once the first of them was made.
+#[derive(Default)]
+struct Shared {
+    window: OnceLock<Arc<Window>>,
+    order: OnceLock<Arc<OrderSetting>>,
+    lookup: OnceLock<Arc<SharedLookup>>,
 }
 
 impl<'a> Maker<'a> {
     /// A transformer of this plugin, or a built-in one.
     pub fn new(component: &'a Component, plugin: Option<LoadedPlugin>, formats: Arc<ColumnFormats>) -> Maker<'a> {
-        Maker { component, plugin, formats }
+        Maker { component, plugin, formats, shared: Shared::default() }
+    }
+
+    /// Whether it is a `lookup` transformer, which needs something to ask.
+    pub fn asks_a_lookup(&self) -> bool {
+        self.plugin.is_none() && self.name() == lookup::NAME
+    }
+
+    /// A `lookup` transformer that asks this.
+    pub fn asking(self, lookup: SharedLookup) -> Maker<'a> {
+        // It is new, so nothing can be there yet.
+        let _ = self.shared.lookup.set(Arc::new(lookup));
+        self
     }
 
     /// Where it stands in the job file: `job.content[0].transformer[0]`.
@@ -67,8 +98,44 @@ impl<'a> Maker<'a> {
         let Component { name, parameter, .. } = self.component;
         match &self.plugin {
             Some(plugin) => Ok(Box::new(Plugged(plugin.transformer(name, parameter, host)?))),
+            None if name == order::ORDER => order::make(parameter, &self.shared.order),
+            None if name == order::MERGE => Ok(order::make_merge()),
+            None if name == lookup::NAME => lookup::make(parameter, self.shared.lookup.get(), host),
+            None if name == dedup::NAME => dedup::make(parameter, &self.shared.window, host),
             None => builtin::make(name, parameter, &self.formats, host),
         }
+    }
+
+    /// What its steps have counted and measured together, up to now; `None`: they do not.
+    pub fn metrics(&self) -> Option<StageMetrics> {
+        let (stage, place) = (self.name().to_string(), self.place().to_string());
+        if let Some(lookup) = self.shared.lookup.get() {
+            let (setting, figures, remarks) = (lookup.setting(), lookup.figures(), lookup.remarks());
+            return Some(StageMetrics { stage, place, setting, figures, latencies: Vec::new(), remarks });
+        }
+        let window = self.shared.window.get()?;
+        let (setting, figures, remarks) = (window.setting(), window.figures(), window.remarks());
+        Some(StageMetrics { stage, place, setting, figures, latencies: Vec::new(), remarks })
+    }
+
+    /// Whether there is anything to tell of it beside the records that pass.
+    pub fn measures(&self) -> bool {
+        self.plugin.is_none() && [dedup::NAME, lookup::NAME, order::ORDER].contains(&self.name())
+    }
+
+    /// How it keeps records in order, if it is an `order` that was made once.
+    pub fn order(&self) -> Option<&Arc<OrderSetting>> {
+        self.shared.order.get()
+    }
+
+    /// Whether it ends the lanes of an `order`.
+    pub fn is_merge(&self) -> bool {
+        self.plugin.is_none() && self.name() == order::MERGE
+    }
+
+    /// Whether its steps do their work only where they share the memory of one process.
+    pub fn needs_one_process(&self) -> bool {
+        self.plugin.is_none() && [dedup::NAME, order::ORDER].contains(&self.name())
     }
 }
 
@@ -89,8 +156,12 @@ struct Stage {
     name: String,
     transformer: Box<dyn Step>,
     host: Arc<TaskHost>,
+    /// Whose records it was told that it works on.
+    serves: AttemptId,
     taken: u64,
     given: u64,
+    /// Wakes the transformer when the attempt is given up.
+    _wake: Option<Hook>,
 }
 
 /// What became of the records that went through a chain.
@@ -98,13 +169,17 @@ struct Stage {
 pub struct Tally {
     pub added: u64,
     pub filtered: u64,
+    pub duplicates: u64,
     pub dirty: u64,
 }
 
 impl Chain {
     /// Adds a transformer at the end; `host` is the one it reports to.
-    pub fn add(&mut self, name: impl Into<String>, transformer: Box<dyn Step>, host: Arc<TaskHost>) {
-        self.stages.push(Stage { name: name.into(), transformer, host, taken: 0, given: 0 });
+    pub fn add(&mut self, name: impl Into<String>, mut transformer: Box<dyn Step>, host: Arc<TaskHost>) {
+        let serves = AttemptId::of(&host.sources.now());
+        transformer.begin(serves, &host.dirty);
+        let wake = transformer.cancel_handle().map(|wake| host.cancel.on_cancel(move || wake()));
+        self.stages.push(Stage { name: name.into(), transformer, host, serves, taken: 0, given: 0, _wake: wake });
     }
 
     /// Whether records pass untouched.
@@ -128,6 +203,30 @@ impl Chain {
     /// Has every transformer give what it holds back, behind all that was put in.
     pub fn put_flush(&mut self) {
         self.to_flush = 0..self.stages.len();
+    }
+
+    /// Tells every transformer that nothing more will be put in, and has it give what it holds back.
+    pub fn put_end(&mut self) {
+        for stage in &mut self.stages {
+            stage.transformer.end();
+        }
+        self.put_flush();
+    }
+
+    /// Takes what has become ready in transformers that wait for others; it comes out by [`Chain::next_batch`]. Only when that has
+    /// nothing left.
+    pub fn poll(&mut self) -> Result<()> {
+        for index in 0..self.stages.len() {
+            let ready = self.stages[index].poll()?;
+            // What a later stage gives comes before what is on its way to it.
+            self.pass_on(index + 1, ready);
+        }
+        Ok(())
+    }
+
+    /// How soon [`Chain::poll`] is worth a call, if nothing is put in before; `None`: it never is.
+    pub fn patience(&mut self) -> Option<Duration> {
+        self.stages.iter_mut().filter_map(|stage| stage.transformer.patience()).min()
     }
 
     /// The next batch that comes out at the end, in the order of the records; `None`: more has to be put in.
@@ -157,13 +256,19 @@ impl Chain {
         self.waiting.extend(batches.into_iter().rev().map(|batch| (index, batch)));
     }
 
+    /// Tells the transformers that the attempt has come to nothing.
+    pub fn abandon(&mut self) {
+        self.stages.iter_mut().for_each(|stage| stage.transformer.abandon());
+    }
+
     /// What became of the records so far. Exact once the chain was flushed.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         for stage in &self.stages {
-            let dirty = stage.host.dirty_count();
-            let accounted = stage.given + dirty;
+            let (dirty, duplicates) = (stage.host.dirty_count(), stage.transformer.duplicates());
+            let accounted = stage.given + dirty + duplicates;
             tally.dirty += dirty;
+            tally.duplicates += duplicates;
             tally.added += accounted.saturating_sub(stage.taken);
             tally.filtered += stage.taken.saturating_sub(accounted);
         }
@@ -174,10 +279,23 @@ impl Chain {
 impl Stage {
     fn push(&mut self, batch: Batch) -> Result<Vec<Batch>> {
         let mut passed = Vec::with_capacity(1);
+        let source = AttemptId::of(&self.host.sources.now());
+        if self.serves != source {
+            // In a lane, records of one task follow those of another.
+            self.serves = source;
+            self.transformer.begin(source, &self.host.dirty);
+        }
         self.taken += batch.num_rows() as u64;
         self.transformer.push(batch, &mut passed).map_err(|error| error.context(&self.name))?;
         self.given += rows(&passed);
         Ok(passed)
+    }
+
+    fn poll(&mut self) -> Result<Vec<Batch>> {
+        let mut ready = Vec::new();
+        self.transformer.poll(&mut ready).map_err(|error| error.context(&self.name))?;
+        self.given += rows(&ready);
+        Ok(ready)
     }
 
     fn flush(&mut self) -> Result<Vec<Batch>> {

@@ -66,7 +66,8 @@ impl<R: Rewrite> Transformer for Rewriting<R> {
             None => return Err(Error::internal(format!("a batch without column {index}"))),
         };
         let before = size_of_column(&column)?;
-        let (texts, mut dirty) = texts_of(&column, &self.formats)?;
+        let field = batch.records()?.schema_ref().field(index).clone();
+        let (texts, mut dirty) = texts_of(&field, &column, &self.formats)?;
         let rewritten = rewrite_column(&mut self.rewrite, &texts, &mut dirty)?;
         for (row, cause) in &dirty {
             batch.dirty(self.host.as_ref(), *row, Some(index), &cause.to_string())?;

@@ -1,7 +1,7 @@
 //! Transformers one behind the other: however many there are and however much they add, little exists at once, and in order.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
@@ -15,7 +15,7 @@ use super::{FIRST, batch, make};
 use crate::cancel::Cancel;
 use crate::config::DirtyLimit;
 use crate::dirty::{Dirty, Side};
-use crate::host::TaskHost;
+use crate::host::{Source, Sources, TaskHost};
 use crate::secrets::Secrets;
 
 /// The size that a batch may grow to.
@@ -25,16 +25,19 @@ fn host() -> Arc<TaskHost> {
     let nowhere = std::env::temp_dir().join("transship-no-dirty-records");
     Arc::new(TaskHost {
         run: String::new(),
-        task: String::new(),
-        number: 0,
-        attempt: 1,
-        split: String::new(),
-        unit: String::new(),
+        sources: Sources::new(Arc::new(Source {
+            task: String::new(),
+            number: 0,
+            attempt: 1,
+            split: String::new(),
+            unit: String::new(),
+        })),
         side: Side::Transformer,
         plugin: String::new(),
         cancel: Cancel::new(),
         dirty: Arc::new(Dirty::new(DirtyLimit::default(), 0, vec![nowhere], Secrets::default())),
         count: AtomicU64::new(0),
+        started: Mutex::default(),
     })
 }
 

@@ -1,0 +1,127 @@
+//! How long records waited: every one is counted, in microseconds, and the distribution is kept to three digits.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A distribution of times.
+#[derive(Debug, Clone)]
+pub struct Histogram(hdrhistogram::Histogram<u64>);
+
+/// What is told of a distribution, in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    pub count: u64,
+    pub min: u64,
+    pub max: u64,
+    pub mean: f64,
+    pub stddev: f64,
+    pub p50: u64,
+    pub p75: u64,
+    pub p95: u64,
+    pub p98: u64,
+    pub p99: u64,
+    pub p999: u64,
+}
+
+/// How long records waited, and for what.
+#[derive(Debug, Clone, Default)]
+pub struct Latencies {
+    /// From the making of a record, or its arrival, to the start of its own work.
+    pub start: Histogram,
+    /// That part of the wait after its arrival in which its key was being worked on.
+    pub key: Histogram,
+    /// The rest of it, in which no lane took it.
+    pub lane: Histogram,
+}
+
+/// What is longer counts as this: a thousand days, in microseconds.
+const LONGEST: u64 = 1000 * 86_400 * 1_000_000;
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram(hdrhistogram::Histogram::new(3).expect("three digits are allowed"))
+    }
+}
+
+impl Histogram {
+    /// Counts a time.
+    pub fn record(&mut self, time: Duration) {
+        // Times of days are all that can be meant: the memory grows with the range.
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).min(LONGEST);
+        let recorded = self.0.record(micros);
+        debug_assert!(recorded.is_ok(), "{recorded:?}");
+    }
+
+    /// Adds what another one has counted.
+    pub fn add(&mut self, other: &Histogram) {
+        // It grows as far as is needed, so the other one fits.
+        let added = self.0.add(&other.0);
+        debug_assert!(added.is_ok(), "{added:?}");
+    }
+
+    /// What there is to tell.
+    pub fn distribution(&self) -> Distribution {
+        let at = |quantile| self.0.value_at_quantile(quantile);
+        Distribution {
+            count: self.0.len(),
+            min: self.0.min(),
+            max: self.0.max(),
+            mean: self.0.mean(),
+            stddev: self.0.stdev(),
+            p50: at(0.5),
+            p75: at(0.75),
+            p95: at(0.95),
+            p98: at(0.98),
+            p99: at(0.99),
+            p999: at(0.999),
+        }
+    }
+}
+
+impl Latencies {
+    /// Adds what another one has counted.
+    pub fn add(&mut self, other: &Latencies) {
+        self.start.add(&other.start);
+        self.key.add(&other.key);
+        self.lane.add(&other.lane);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// KA-23: the values 1 to 1000, within what three digits allow.
+    #[test]
+    fn the_figures_are_those_of_all_times() {
+        let mut histogram = Histogram::default();
+        for millis in 1..=1000 {
+            histogram.record(Duration::from_millis(millis));
+        }
+        let told = histogram.distribution();
+        let near = |figure: f64, expected: f64| (figure - expected).abs() <= 0.001 * expected + 1000.0;
+        assert_eq!(told.count, 1000);
+        let figures = [told.p50, told.p75, told.p95, told.p98, told.p99, told.p999].map(|micros| micros as f64);
+        let expected = [500.5e3, 750.75e3, 950.95e3, 980.98e3, 990.99e3, 999.999e3];
+        for (figure, expected) in figures.into_iter().zip(expected) {
+            assert!(near(figure, expected), "{figure} instead of {expected}");
+        }
+        assert!(near(told.mean, 500.5e3) && near(told.stddev, 288.675e3), "{told:?}");
+        assert!(near(told.min as f64, 1e3) && near(told.max as f64, 1e6), "{told:?}");
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let mut parts = [Histogram::default(), Histogram::default()];
+        let mut whole = Histogram::default();
+        for micros in 0..10_000u64 {
+            let time = Duration::from_micros(micros * micros);
+            parts[(micros % 2) as usize].record(time);
+            whole.record(time);
+        }
+        let mut sum = Histogram::default();
+        parts.iter().for_each(|part| sum.add(part));
+        assert_eq!(sum.distribution(), whole.distribution());
+    }
+}
