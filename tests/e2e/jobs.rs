@@ -7,6 +7,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use rusqlite::types::Value as Stored;
+use transship_tests::http::{Reply, Request, with_server};
 use transship_tests::program::repository;
 use transship_tests::records::{number, text};
 use transship_tests::{Finished, Scratch, json, plugins};
@@ -249,6 +250,70 @@ fn one_dirty_row_more_than_the_job_allows_fails_it() {
     let job = scratch.read("jobs/dirty-rows.json").replace(r#""record": 5"#, r#""record": 4"#);
     scratch.write("stricter.json", job);
     scratch.transship(["run", "stricter.json"]).run().fails_with(6);
+}
+
+#[test]
+fn the_kata_loses_nothing_and_handles_nothing_twice_or_out_of_order() {
+    let scratch = root();
+    // The writer itself fails the job if the order of a client is broken, or an event comes twice.
+    let summary = run(&scratch, "kata").summary();
+    let count = |name: &str| number(&summary, &format!("/counts/{name}"));
+    assert_eq!(count("written"), 5_000);
+    assert_eq!(count("read"), count("written") + count("duplicates"));
+    assert!((20..=90).contains(&count("duplicates")), "{summary}");
+}
+
+#[test]
+fn flights_get_the_cities_of_their_airports_from_a_database() {
+    let scratch = root();
+    run(&scratch, "quick-start");
+    run(&scratch, "enrich-from-sqlite");
+    let files = files_in(&scratch, "out/flights/");
+    let mut records = csv_records(&scratch.path(&files[0]));
+    let columns = ["flight", "day", "origin", "destination", "from_city", "from_country", "to_city", "to_country"];
+    assert_eq!(records.remove(0), columns);
+    let flights = csv_records(&repository().join("jobs/data/flights.csv"));
+    assert_eq!(records.len(), flights.len() - 1);
+    let airports = airports();
+    let city = |iata: &str| match airports.iter().find(|airport| airport[1] == iata && !iata.is_empty()) {
+        Some(airport) => [airport[3].clone(), airport[5].clone()],
+        None => [String::new(), String::new()],
+    };
+    for (flight, record) in flights[1..].iter().zip(&records) {
+        let expected = [flight.clone(), city(&flight[2]).to_vec(), city(&flight[3]).to_vec()].concat();
+        assert_eq!(*record, expected);
+    }
+}
+
+#[test]
+fn records_are_completed_by_a_service_whose_answers_are_remembered() {
+    let scratch = root();
+    let answer = |request: &Request| match request.path().strip_prefix("/countries/") {
+        Some("IS") => Reply::ok(r#"{"capital": "Reykjavík", "population": 389444}"#),
+        Some("US") => Reply::ok(r#"{"capital": "Washington"}"#),
+        _ => Reply::new(404, ""),
+    };
+    with_server(answer, |server| {
+        let service = format!("-Dservice={}", server.url().replace("http://", ""));
+        scratch.transship(["run", "jobs/enrich-from-http.json", service.as_str()]).run().succeeds();
+        let asked = server.requests();
+        let countries: BTreeSet<&str> = asked.iter().map(|request| request.path()).collect();
+        assert_eq!(countries.len(), 233);
+        assert!(asked.len() < airports().len(), "nothing is remembered: {} requests", asked.len());
+    });
+    let files = files_in(&scratch, "out/airports-with-capitals/");
+    let mut records = csv_records(&scratch.path(&files[0]));
+    assert_eq!(records.remove(0), ["iata", "country", "capital", "population"]);
+    let airports = airports();
+    assert_eq!(records.len(), airports.len());
+    for (airport, record) in airports.iter().zip(&records) {
+        let known = match airport[5].as_str() {
+            "IS" => ["Reykjavík", "389444"],
+            "US" => ["Washington", ""],
+            _ => ["", ""],
+        };
+        assert_eq!(record[..], [airport[1].as_str(), airport[5].as_str(), known[0], known[1]]);
+    }
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 mod cases;
 mod failure;
+mod locks;
 mod messages;
 mod reading;
+mod settings;
 mod values;
 mod writing;
+mod zones;
 
 use transship_tests::{Database, Finished, Job, Scratch, Value, json, plugin};
 

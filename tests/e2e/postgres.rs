@@ -1,8 +1,10 @@
 //! PostgreSQL, read and written by whole jobs against a real server; what is in the tables is told by psql.
 
 mod failure;
+mod locks;
 mod messages;
 mod reading;
+mod swapping;
 mod values;
 mod writing;
 

@@ -160,6 +160,7 @@ fn what_is_broken_is_not_valid_at_its_place() {
         Job::new(plugin("streamreader", json!({ "column": [column], "sliceRecordCount": 1 })), printing())
     };
     let reading = |parameter: Value| Job::new(plugin("streamreader", parameter), printing());
+    let of_a_file = |parameter: Value| Job::new(plugin("txtfilereader", parameter), printing());
     let column = json!([{ "value": 1 }]);
     let broken: [(&str, Job, String); 16] = [
         ("no job", stream().with("job", Value::Null), "/job".into()),
@@ -171,20 +172,14 @@ fn what_is_broken_is_not_valid_at_its_place() {
         ("a misspelt transformer", stream().transformer(plugin("dx_subst", json!({}))), {
             "/job/content/0/transformer/0/name".into()
         }),
-        ("no parameter", Job::new(json!({ "name": "streamreader" }), printing()), reader.into()),
+        ("no parameter", Job::new(json!({ "name": "txtfilereader" }), printing()), reader.into()),
         ("a misspelt type", with_column(json!({ "type": "LNOG" })), format!("{reader}/parameter/column/0/type")),
         ("a column of nothing", reading(json!({ "column": [1], "sliceRecordCount": 1 })), {
             format!("{reader}/parameter/column/0")
         }),
-        ("a missing parameter", reading(json!({ "column": column })), format!("{reader}/parameter")),
-        ("a blank parameter", reading(json!({ "column": column, "sliceRecordCount": " " })), {
-            format!("{reader}/parameter/sliceRecordCount")
-        }),
-        (
-            "an empty list",
-            reading(json!({ "column": [], "sliceRecordCount": 1 })),
-            format!("{reader}/parameter/column"),
-        ),
+        ("a missing parameter", of_a_file(json!({ "skipHeader": true })), format!("{reader}/parameter")),
+        ("a blank parameter", of_a_file(json!({ "path": " " })), format!("{reader}/parameter/path")),
+        ("an empty list", of_a_file(json!({ "path": [] })), format!("{reader}/parameter/path")),
         ("a number in words", reading(json!({ "column": column, "sliceRecordCount": "ten" })), {
             format!("{reader}/parameter/sliceRecordCount")
         }),

@@ -4,6 +4,7 @@
 pub mod command;
 pub mod faulty;
 pub mod golden;
+pub mod http;
 pub mod job;
 pub mod middle;
 pub mod plugins;

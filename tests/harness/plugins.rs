@@ -18,6 +18,12 @@ pub fn malformed() -> &'static Path {
     FOLDER.get_or_init(|| compile("tests/faulty/malformed.c", "malformed", &[]))
 }
 
+/// The folder of the plugin from `tests/faulty/lookup.c`, whose lookup answers from a thread of its own, twice, and too late.
+pub fn c_lookup() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| compile("tests/faulty/lookup.c", "clookup", &[]))
+}
+
 /// The folder of a library that is no good plugin, made of `tests/faulty/broken.c` with this macro defined.
 pub fn broken(how: &str) -> PathBuf {
     compile("tests/faulty/broken.c", &format!("broken_{}", how.to_lowercase()), &[how])

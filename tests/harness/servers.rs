@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -60,9 +60,17 @@ impl Database {
 
     /// A new database.
     pub fn new(system: System) -> Database {
+        Database::at(system, Server::of(system))
+    }
+
+    /// A new database of a server that speaks TLS: for localhost, it says, with a certificate out of [`certificates`].
+    pub fn encrypted(system: System) -> Database {
+        Database::at(system, Server::encrypted(system))
+    }
+
+    fn at(system: System, server: &'static Server) -> Database {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("transship_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let server = Server::of(system);
         server.run(None, &format!("CREATE DATABASE {name}"));
         Database { system, server, name }
     }
@@ -162,6 +170,12 @@ impl fmt::Debug for Database {
     }
 }
 
+/// The folder of the certificates that the servers which speak TLS know: `ca.pem` has signed theirs and `client.pem`, whose key is
+/// in `client.key`, `client.pk8` and, with a pass phrase, `locked.key`; `other.pem` has signed none.
+pub fn certificates() -> &'static Path {
+    Path::new(Started::encrypted().variable("TRANSSHIP_TEST_CERTIFICATES"))
+}
+
 /// A server, and who may make databases there.
 struct Server {
     system: System,
@@ -179,9 +193,19 @@ impl Server {
             System::MySql => &MYSQL,
         };
         server.get_or_init(|| {
-            let url = std::env::var(system.variable()).unwrap_or_else(|_| Started::servers().url(system));
-            Server::at(system, &url)
+            let started = || Started::servers().variable(system.variable()).to_string();
+            Server::at(system, &std::env::var(system.variable()).unwrap_or_else(|_| started()))
         })
+    }
+
+    fn encrypted(system: System) -> &'static Server {
+        static POSTGRES: OnceLock<Server> = OnceLock::new();
+        static MYSQL: OnceLock<Server> = OnceLock::new();
+        let server = match system {
+            System::Postgres => &POSTGRES,
+            System::MySql => &MYSQL,
+        };
+        server.get_or_init(|| Server::at(system, Started::encrypted().variable(system.variable())))
     }
 
     fn at(system: System, url: &str) -> Server {
@@ -239,30 +263,39 @@ impl Server {
 
 /// Servers that were started for this process. They end when it does, because their standard input does.
 struct Started {
-    urls: Vec<String>,
+    /// What the script has printed, `NAME=value`.
+    variables: Vec<String>,
     _script: Child,
 }
 
 impl Started {
     fn servers() -> &'static Started {
         static STARTED: OnceLock<Started> = OnceLock::new();
-        STARTED.get_or_init(|| {
-            let mut script = Command::new(repository().join("scripts/servers"))
-                .arg("serve")
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("scripts/servers can be started");
-            let lines = BufReader::new(script.stdout.take().expect("it was asked for")).lines();
-            let urls: Vec<String> = lines.map_while(Result::ok).take(2).collect();
-            assert_eq!(urls.len(), 2, "scripts/servers started no servers: see above");
-            Started { urls, _script: script }
-        })
+        STARTED.get_or_init(|| Started::new(&["serve"], 2))
     }
 
-    fn url(&self, system: System) -> String {
-        let of = |line: &String| Some(line.strip_prefix(system.variable())?.strip_prefix('=')?.to_string());
-        self.urls.iter().find_map(of).expect("scripts/servers prints both")
+    fn encrypted() -> &'static Started {
+        static STARTED: OnceLock<Started> = OnceLock::new();
+        STARTED.get_or_init(|| Started::new(&["serve", "encrypted"], 3))
+    }
+
+    fn new(words: &[&str], lines: usize) -> Started {
+        let mut script = Command::new(repository().join("scripts/servers"))
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("scripts/servers can be started");
+        let printed = BufReader::new(script.stdout.take().expect("it was asked for")).lines();
+        let variables: Vec<String> = printed.map_while(Result::ok).take(lines).collect();
+        assert_eq!(variables.len(), lines, "scripts/servers started no servers: see above");
+        Started { variables, _script: script }
+    }
+
+    fn variable(&self, name: &str) -> &str {
+        let of = |line: &'_ String| line.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+        let line = self.variables.iter().find(|line| of(line)).expect("scripts/servers prints all of them");
+        &line[name.len() + 1..]
     }
 }
 

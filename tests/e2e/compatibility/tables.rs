@@ -14,7 +14,7 @@ fn database(scratch: &Scratch, sql: &str) -> Connection {
 }
 
 fn reader(parameter: Value) -> Value {
-    plugin("rdbmsreader", parameter)
+    plugin("sqlitereader", parameter)
 }
 
 /// What such a reader gives of a database that this SQL has made.

@@ -52,6 +52,9 @@ const TYPES: &[(&str, &[&str])] = &[
     ("json", &["'{\"n\": 1234567890123456789, \"a\": 1.10}'", "'null'", "'[]'"]),
     ("uuid", &["'6774d596-8cc8-4c20-8e98-6f2f105d62a8'"]),
     ("inet6", &["'::1'", "'2001:db8::ff00:42:8329'"]),
+    ("inet4", &["'192.168.0.1'"]),
+    ("varchar(9) CHARACTER SET binary", &["x'80ff00'"]),
+    ("enum('é','中') CHARACTER SET gbk", &["'é'", "'中'"]),
     ("point", &["ST_GeomFromText('POINT(1.5 -2)')", "ST_GeomFromText('POINT(8 50)', 4326)"]),
     ("geometry", &["ST_GeomFromText('POLYGON((0 0,1 0,1 1,0 0))')"]),
 ];
@@ -162,7 +165,7 @@ fn zero_dates_are_null_as_in_datax_or_dirty_and_dates_that_are_none_are_dirty() 
     let database = Database::mysql();
     database.run(
         "SET sql_mode = ''; CREATE TABLE z (id int, d date, m datetime, s timestamp NULL); INSERT INTO z VALUES \
-         (1, '0000-00-00', '0000-00-00', '0000-00-00'), (2, '2024-00-15', '2024-01-01', NULL), (3, '2024-01-01', '2024-01-01', NULL)",
+         (1, '0000-00-00', '0000-00-00', '0000-00-00'), (2, '2024-00-15', '2024-01-01', NULL), (4, '2024-00-00', '2024-01-01', NULL), (3, '2024-01-01', '2024-01-01', NULL)",
     );
     let scratch = Scratch::new();
     let job = |policy: &str| {
@@ -178,7 +181,63 @@ fn zero_dates_are_null_as_in_datax_or_dirty_and_dates_that_are_none_are_dirty() 
     let scratch = Scratch::new();
     let run = run_job(&scratch, &job("dirty")).succeeds();
     assert_eq!(run.stdout, "3\t2024-01-01\t2024-01-01 00:00:00\tnull\n");
-    assert_eq!(scratch.dirty_records().len(), 2);
+    assert_eq!(scratch.dirty_records().len(), 3);
+}
+
+/// A word that an ENUM has not is kept by the server as an empty text; where that is no word either it is not stored again.
+#[test]
+fn an_enum_that_is_none_of_its_words_is_read_as_empty_and_written_nowhere_that_lacks_it() {
+    let database = Database::mysql();
+    database.run(
+        "SET sql_mode = ''; CREATE TABLE s (id int, e enum('a','1')); INSERT INTO s VALUES (1, 'a'), (2, 'x'), (3, '1'); \
+         CREATE TABLE t (id int, e enum('a','1')); CREATE TABLE u (id int, e varchar(5))",
+    );
+    let scratch = Scratch::new();
+    run_job(&scratch, &copy(&database, "s", "t")).succeeds().says(["written 2", "dirty 1"]);
+    assert_eq!(scratch.dirty_records()[0]["column"].as_str(), Some("e"));
+    assert_eq!(database.rows("SELECT * FROM t ORDER BY id"), ["1\ta", "3\t1"]);
+    run_job(&Scratch::new(), &copy(&database, "s", "u")).succeeds();
+    assert_eq!(database.rows("SELECT * FROM u ORDER BY id"), ["1\ta", "2\t", "3\t1"]);
+}
+
+#[test]
+fn invisible_columns_are_read_and_written_only_where_they_are_named() {
+    let database = Database::mysql();
+    let definition = "(a int, hidden int INVISIBLE DEFAULT 5, b int)";
+    database.run(&format!("CREATE TABLE s {definition}; CREATE TABLE t {definition}; CREATE TABLE u {definition}"));
+    database.run("INSERT INTO s (a, hidden, b) VALUES (1, 2, 3)");
+    run_job(&Scratch::new(), &copy(&database, "s", "t")).succeeds();
+    assert_eq!(database.rows("SELECT a, hidden, b FROM t"), ["1\t5\t3"]);
+    let columns = json!(["b", "hidden", "a"]);
+    let job = Job::new(
+        reader(&database, json!({ "table": ["s"], "column": columns })),
+        writer(&database, json!({ "table": ["u"], "column": columns })),
+    );
+    run_job(&Scratch::new(), &job).succeeds();
+    assert_eq!(database.rows("SELECT a, hidden, b FROM u"), ["1\t2\t3"]);
+}
+
+#[test]
+fn infinite_dates_of_another_database_are_dirty_or_words() {
+    let (source, database) = (Database::postgres(), Database::mysql());
+    source.run(
+        "CREATE TABLE s (id int, d date, m timestamp, i timestamptz); INSERT INTO s VALUES (1, 'infinity', NULL, NULL), \
+         (2, NULL, '-infinity', NULL), (3, NULL, NULL, 'infinity'), (4, '2024-01-01', '2024-01-01', '2024-01-01')",
+    );
+    database.run("CREATE TABLE t (id int, d date, m datetime(6), i timestamp(6) NULL); CREATE TABLE u (id int, d text, m text, i text)");
+    let job = |table: &str| {
+        let parameter = json!({ "table": ["s"], "column": ["*"] });
+        Job::new(
+            transship_tests::plugin("postgresqlreader", source.parameter(parameter)),
+            writer(&database, json!({ "table": [table], "column": ["*"] })),
+        )
+    };
+    let scratch = Scratch::new();
+    run_job(&scratch, &job("t")).succeeds().says(["written 1", "dirty 3"]);
+    assert!(scratch.dirty_records().iter().all(|dirty| dirty["cause"].as_str().unwrap().contains("no infinite dates")));
+    run_job(&Scratch::new(), &job("u")).succeeds();
+    let rows = database.rows("SELECT id, concat_ws(',', d, m, i) FROM u WHERE id < 4 ORDER BY id");
+    assert_eq!(rows, ["1\tinfinity", "2\t-infinity", "3\tinfinity"]);
 }
 
 /// The rows of a condition are those of the server's own clock, and a TIMESTAMP is the same instant in every zone.

@@ -261,6 +261,12 @@ fn a_table_is_made_for_the_columns_of_the_reader() {
         reader(&database, json!({ "table": ["s"], "column": ["*"] })),
         writer(&database, json!({ "table": ["made"], "createTable": true })),
     );
+    scratch.job("job.json", &job);
+    let plan = scratch.transship(["plan", "job.json"]).run().succeeds();
+    for words in ["create table made", "UInt64 → BIGINT UNSIGNED", "number text → DECIMAL(65, 30)", "UUID → CHAR(36)"]
+    {
+        assert!(plan.stdout.contains(words), "{plan}");
+    }
     run_job(&scratch, &job).succeeds();
     assert_eq!(
         database.value(

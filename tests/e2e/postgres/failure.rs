@@ -130,3 +130,24 @@ fn deadlocks_are_tried_again() {
     assert_eq!(run.summary()["counts"]["written"], 40_000, "{run}");
     assert_eq!(database.value("SELECT count(*) FROM target"), "300");
 }
+
+/// Of the attempt that was cut off nothing stays, so that the next one doubles nothing.
+#[test]
+fn a_writer_that_lost_its_connection_is_tried_again_where_the_job_says_so() {
+    let database = Database::postgres();
+    database.run("CREATE TABLE target (id int, t text)");
+    let query = "select g, repeat('x', 100) from generate_series(1, 100000) g";
+    // The first connection makes the table ready, the second one writes.
+    let run = with_cuts(database.address(), 3_000_000, 2, |address| {
+        let connection = json!([{ "jdbcUrl": database.url_at(address), "table": ["target"] }]);
+        let job = Job::new(
+            reader(&database, json!({ "querySql": [query] })),
+            writer(&database, json!({ "connection": connection, "column": ["*"] })),
+        );
+        let job = job.with("core.container.task.failOver.maxRetryTimes", 2);
+        Scratch::new().run(&job.with("core.container.task.failOver.retryIntervalInMsec", 1)).succeeds()
+    });
+    run.says(["the connection is lost"]);
+    assert_eq!(run.summary()["counts"]["written"], 100_000, "{run}");
+    assert_eq!(database.value("SELECT count(*), count(DISTINCT id) FROM target"), "100000\t100000");
+}

@@ -66,6 +66,26 @@ fn several_tables_are_read_as_one() {
     assert_eq!(read(&database, 2, json!({ "table": ["t_[08-10]"], "column": ["a"] })), ["10", "8", "9"]);
 }
 
+/// Trap 53.
+/// `splitFactor` counts once, however many databases there are.
+#[test]
+fn the_split_factor_is_not_multiplied_by_databases() {
+    let database = Database::postgres();
+    database.run("CREATE TABLE t AS SELECT g AS a FROM generate_series(1, 1000) g; ALTER TABLE t ALTER a SET NOT NULL");
+    let tasks = |connections: usize| {
+        let connection: Vec<_> =
+            (0..connections).map(|_| json!({ "jdbcUrl": [database.url()], "table": ["t"] })).collect();
+        let parameter = json!({ "connection": connection, "column": ["a"], "splitPk": "a", "splitFactor": 3 });
+        let job = Job::new(reader(&database, parameter), plugin("streamwriter", json!({ "print": false }))).channels(2);
+        let run = Scratch::new().run(&job).succeeds();
+        assert_eq!(run.summary()["counts"]["read"], 1000 * connections, "{run}");
+        run.summary()["tasks"].as_array().unwrap().len()
+    };
+    // Two channels times three; of several tables each is cut for its share of the channels.
+    assert_eq!(tasks(1), 6);
+    assert!(tasks(3) <= 6, "{} tasks of three tables", tasks(3));
+}
+
 /// Trap 48.
 /// Bounds are compared by the database, so no collation can lose rows or double them.
 /// Trap 50.
@@ -187,6 +207,60 @@ fn a_database_that_does_not_answer_is_passed_over() {
         plugin("streamwriter", json!({ "print": false })),
     );
     Scratch::new().run(&job).fails_with(1).says(["yields 1, not 0"]);
+}
+
+/// Pages of a view, a partitioned or a foreign table say nothing of where its rows are.
+#[test]
+fn only_tables_with_pages_of_their_own_are_cut_by_pages() {
+    let database = Database::postgres();
+    database.run(
+        "CREATE TABLE wide (id int, filler text); ALTER TABLE wide ALTER filler SET STORAGE PLAIN; \
+         INSERT INTO wide SELECT g, repeat('x', 4000) FROM generate_series(1, 10000) g; \
+         CREATE TABLE parts (id int, filler text) PARTITION BY HASH (id); \
+         ALTER TABLE wide ADD CONSTRAINT hashed CHECK (satisfies_hash_partition('parts'::regclass, 1, 0, id)); \
+         ALTER TABLE parts ATTACH PARTITION wide FOR VALUES WITH (MODULUS 1, REMAINDER 0); \
+         CREATE VIEW seen AS SELECT * FROM wide; \
+         ANALYZE wide",
+    );
+    let mut tables = vec![("wide", true), ("parts", false), ("seen", false)];
+    if database.value("SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == "1" {
+        let (host, port) = database.address().rsplit_once(':').unwrap();
+        database.run(&format!(
+            "CREATE EXTENSION postgres_fdw; \
+             CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{host}', port '{port}', dbname '{}'); \
+             CREATE USER MAPPING FOR CURRENT_USER SERVER here OPTIONS (user '{}', password '{}'); \
+             CREATE FOREIGN TABLE elsewhere (id int, filler text) SERVER here OPTIONS (table_name 'wide')",
+            database.name(),
+            database.username(),
+            database.password().replace('\'', "''"),
+        ));
+        tables.push(("elsewhere", false));
+    }
+    for (table, is_cut) in tables {
+        let reader = reader(&database, json!({ "table": [table], "column": ["id"] }));
+        let job = Job::new(reader, plugin("streamwriter", json!({ "print": false }))).channels(4);
+        let run = Scratch::new().run(&job).succeeds();
+        let tasks = run.summary()["tasks"].as_array().unwrap().len();
+        assert_eq!(tasks > 1, is_cut, "{table}: {tasks} tasks");
+        assert_eq!(run.summary()["counts"]["read"], 10_000, "{table}: {run}");
+    }
+}
+
+#[test]
+fn names_with_dots_and_quotes_are_found() {
+    let database = Database::postgres();
+    database.run(
+        "CREATE SCHEMA \"my.schema\"; CREATE TABLE \"my.schema\".\"The \"\"Table\"\"\" (\"select\" int, \"a.b\" int); \
+         INSERT INTO \"my.schema\".\"The \"\"Table\"\"\" VALUES (1, 2); CREATE TABLE \"dotted.name\" (a int, b int)",
+    );
+    let table = "\"my.schema\".\"The \"\"Table\"\"\"";
+    assert_eq!(read(&database, 1, json!({ "table": [table], "column": ["a.b", "select"] })), ["2|1"]);
+    let job = Job::new(
+        reader(&database, json!({ "table": [table], "column": ["*"] })),
+        writer(&database, json!({ "table": ["\"dotted.name\""], "column": ["a", "b"] })),
+    );
+    Scratch::new().run(&job).succeeds();
+    assert_eq!(database.value("SELECT a, b FROM \"dotted.name\""), "1\t2");
 }
 
 #[test]

@@ -66,6 +66,102 @@ fn records_that_break_a_foreign_key_or_a_trigger_are_found() {
     );
 }
 
+/// Of all kinds of constraints, many of each; whatever is found out about them beforehand, the server has the last word.
+#[test]
+fn many_bad_records_of_all_kinds_are_found() {
+    let database = Database::postgres();
+    database.run(
+        "CREATE TABLE parents (a int, b text, PRIMARY KEY (a, b)); INSERT INTO parents SELECT g, 'p' || g FROM generate_series(0, 9) g; \
+         CREATE TABLE source AS SELECT g AS id, g % 10 AS a, 'p' || g % 10 AS b, g AS low, g + 1 AS high, 'x' || g AS \"Text\", \
+           g % 7 AS small, 100::bigint AS wide FROM generate_series(1, 60000) g; \
+         UPDATE source SET b = 'none' WHERE id % 1000 = 1; UPDATE source SET high = low - 1 WHERE id % 1000 = 2; \
+         UPDATE source SET \"Text\" = NULL WHERE id % 1000 = 3; UPDATE source SET small = -1 WHERE id % 1000 = 4; \
+         UPDATE source SET wide = 3000000000 WHERE id % 1000 = 5; UPDATE source SET id = id - 10 WHERE id % 1000 = 16",
+    );
+    for mode in ["insert", "insert ignore", "update"] {
+        database.run(
+            "DROP TABLE IF EXISTS target; DROP DOMAIN IF EXISTS tiny; CREATE DOMAIN tiny AS int CHECK (value >= 0); \
+             CREATE TABLE target (id int PRIMARY KEY, a int, b text, low int, high int, \"Text\" text NOT NULL, small tiny, wide int, \
+               FOREIGN KEY (a, b) REFERENCES parents, CHECK (low < high), CHECK (\"Text\" <> ''))",
+        );
+        let scratch = Scratch::new();
+        let job = Job::new(
+            reader(&database, json!({ "table": ["source"], "column": ["*"], "where": "true" })),
+            writer(&database, json!({ "table": ["target"], "column": ["*"], "writeMode": mode })),
+        );
+        let run = scratch.run(&job).succeeds();
+        database.run("ALTER TABLE target ALTER small TYPE int; DROP DOMAIN tiny");
+        let counts = &run.summary()["counts"];
+        let keys = database
+            .value("SELECT count(*), min(low), bool_and(low < high) FROM target WHERE id % 1000 NOT BETWEEN 1 AND 5");
+        // Where the last of a key counts, the first with key 6 has been replaced.
+        let first = if mode == "update" { 7 } else { 6 };
+        assert_eq!(keys, format!("59640\t{first}\tt"), "{mode}: {run}");
+        assert_eq!(database.value("SELECT count(*) FROM target"), "59640", "{mode}");
+        // Of 60 records with the key of another one: dirty, left out, or the last of both.
+        let (dirty, duplicates) = match mode {
+            "insert" => (360, 0),
+            "insert ignore" => (300, 60),
+            _ => (300, 0),
+        };
+        assert_eq!(
+            (counts["dirty_at_writer"].as_u64(), counts["duplicates"].as_u64()),
+            (Some(dirty), Some(duplicates)),
+            "{mode}: {run}"
+        );
+    }
+}
+
+#[test]
+fn what_a_trigger_puts_right_is_not_bad() {
+    let database = Database::postgres();
+    database.run(
+        "CREATE TABLE target (id int, v int NOT NULL CHECK (v > 0)); \
+         CREATE FUNCTION mend() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+           IF new.v IS NULL OR new.v = -1 THEN new.v := 1; END IF; RETURN new; END $$; \
+         CREATE TRIGGER mend BEFORE INSERT ON target FOR EACH ROW EXECUTE FUNCTION mend()",
+    );
+    let query = "select g, case when g % 100 = 1 then null when g % 100 = 2 then -1 when g % 1000 = 3 then -2 else g end from generate_series(1, 20000) g";
+    let (scratch, run) = write(&database, query, json!({ "table": ["target"], "column": ["*"] }));
+    run.succeeds();
+    assert_eq!(database.value("SELECT count(*), count(*) FILTER (WHERE v = 1) FROM target"), "19980\t400");
+    assert_eq!(scratch.dirty_records().len(), 20);
+}
+
+/// A record may refer to one that comes with it.
+#[test]
+fn a_foreign_key_into_the_table_itself_is_for_the_server_to_judge() {
+    let database = Database::postgres();
+    database.run("CREATE TABLE target (id int PRIMARY KEY, parent int REFERENCES target)");
+    let query = "select g, case when g % 1000 = 0 then -1 else nullif(g / 2, 0) end from generate_series(1, 5000) g";
+    let (scratch, run) = write(&database, query, json!({ "table": ["target"], "column": ["*"] }));
+    run.succeeds();
+    // Whose parent is bad is bad as well.
+    let dirty = scratch.dirty_records().len();
+    assert_eq!(database.value("SELECT count(*) FROM target"), (5000 - dirty).to_string());
+    assert_eq!(dirty, 5 + 4);
+}
+
+/// Trap 68.
+/// One table, which any number of tasks write into; what is to be done before is done once.
+#[test]
+fn any_number_of_tasks_write_into_one_table() {
+    let database = Database::postgres();
+    database.run("CREATE TABLE target (a int); INSERT INTO target VALUES (0); CREATE TABLE log (line text)");
+    let queries: Vec<_> =
+        (0..7).map(|part| format!("select generate_series({part} * 10 + 1, {part} * 10 + 10)")).collect();
+    let parameter = json!({
+        "table": ["target"], "column": ["a"],
+        "preSql": ["truncate @table", "insert into log values ('before')"], "postSql": ["insert into log values ('behind')"],
+    });
+    let job = Job::new(reader(&database, json!({ "querySql": queries })), writer(&database, parameter)).channels(3);
+    Scratch::new().run(&job).succeeds();
+    assert_eq!(database.value("SELECT count(*), min(a), max(a) FROM target"), "70\t1\t70");
+    assert_eq!(database.rows("SELECT * FROM log"), ["before", "behind"]);
+    let (_, run) = write(&database, "select 1", json!({ "table": ["target", "log"], "column": ["a"] }));
+    run.fails_with(2).says(["table"]);
+}
+
 /// Trap 67.
 /// Any `writeMode` is an error in DataX; here `insert` says what happens anyway, and `update` is an upsert.
 /// Trap 66.

@@ -1,10 +1,11 @@
-//! A plugin that misbehaves on demand: a reader, a writer and a transformer whose parameters say which call fails, when, how
+//! A plugin that misbehaves on demand: a reader, a writer, a transformer and a lookup whose parameters say which call fails, when, how
 //! and how often. Where nothing is asked of them they work, so that the rest of a job can be watched.
 
 use transship_plugin_api::{Parameter, Plugin};
 
 mod fault;
 mod journal;
+mod lookup;
 mod reader;
 mod table;
 mod transformer;
@@ -72,6 +73,18 @@ const TRANSFORMER: &[Parameter] = &[
     TOKEN,
 ];
 
+const LOOKUP: &[Parameter] = &[
+    Parameter::optional("mostKeys", "integer", "any number", "how many keys a call may have"),
+    Parameter::optional("delayMillis", "integer", "", "answers come from another thread, after so long for each call"),
+    Parameter::optional("missingEvery", "integer", "never", "ids that this divides are not found"),
+    Parameter::optional("failEvery", "integer", "never", "ids that this divides cannot be looked up"),
+    Parameter::optional("failFirst", "integer", "0", "so many calls fail first, and may be tried again"),
+    Parameter::optional("oddEvery", "integer", "never", "calls with an id that this divides are not answered, but…"),
+    Parameter::optional("how", r#""silent", "drop", "panic" or "panic_later""#, "silent", "…this happens"),
+    FAIL,
+    JOURNAL,
+];
+
 transship_plugin_api::export_plugin!(
     Plugin::new("faulty", env!("CARGO_PKG_VERSION"))
         .reader(&["faultyreader"], "Counts up, and fails where it is told to.", READER, reader::new)
@@ -87,4 +100,5 @@ transship_plugin_api::export_plugin!(
             TRANSFORMER,
             transformer::new
         )
+        .lookup(&["faultylookup"], "Finds a text for each id, and fails where it is told to.", LOOKUP, lookup::new)
 );

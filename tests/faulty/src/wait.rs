@@ -42,6 +42,12 @@ pub(crate) fn until_file(path: &Path, host: &dyn Host) -> bool {
     path.exists()
 }
 
+/// Waits for so long, or until the engine wants the work to end.
+pub(crate) fn millis(millis: u64, host: &dyn Host) {
+    let start = std::time::Instant::now();
+    until(|| start.elapsed() >= Duration::from_millis(millis) || host.is_cancelled());
+}
+
 /// Waits for ever.
 pub(crate) fn for_ever() -> ! {
     loop {
