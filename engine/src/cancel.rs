@@ -22,18 +22,23 @@ struct Inner {
 }
 
 /// The wish that nothing more is read, and that what was read is written. Clones share one wish.
-#[derive(Debug, Clone, Default)]
-pub struct Drain(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+pub struct Drain(Cancel);
 
 impl Drain {
     /// Makes the wish.
     pub fn wish(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.cancel();
     }
 
     /// Whether it was made.
     pub fn is_wished(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.0.is_cancelled()
+    }
+
+    /// Runs an action when the wish is made; at once, if it was made already.
+    pub fn on_wish(&self, action: impl Fn() + Send + Sync + 'static) -> Hook {
+        self.0.on_cancel(action)
     }
 }
 

@@ -459,7 +459,8 @@ fn lanes(order: &Maker<'_>, cut: Cut, writer: &WriterInfo, plan: &mut Plan) -> O
         plan.max_attempts = 1;
     }
     let bytes = NonZeroUsize::new(plan.capacity.bytes).unwrap_or(NonZeroUsize::MIN);
-    Some(Lanes::new(setting, count, (plan.batch.records, plan.batch.bytes), bytes))
+    let lanes = Lanes::new(setting, count, (plan.batch.records, plan.batch.bytes), bytes);
+    Some(if cut.merge.is_some() { lanes.merging() } else { lanes })
 }
 
 fn into_inner<T>(mutex: Mutex<T>) -> T {

@@ -174,10 +174,16 @@ impl<T> KeyScheduler<T> {
     /// A mark behind all that was put in.
     pub fn mark(&self, mark: Mark) {
         let mut state = lock(&self.state);
-        if let Some(era) = state.eras.back_mut() {
-            era.mark = Some(mark);
+        let is_of_its_kind = |other: &Mark| std::mem::discriminant(other) == std::mem::discriminant(&mark);
+        match &mut state.eras.make_contiguous()[..] {
+            // Nothing came since the last one: it stands for both, or a source of marks alone would need more and more memory.
+            [.., Era { mark: Some(last), .. }, Era { left: 0, .. }] if is_of_its_kind(last) => *last = mark,
+            [.., era] => {
+                era.mark = Some(mark);
+                state.eras.push_back(Era::default());
+            }
+            [] => {}
         }
-        state.eras.push_back(Era::default());
         state.end_eras();
         drop(state);
         self.news.notify_all();

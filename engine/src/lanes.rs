@@ -31,6 +31,8 @@ pub struct Lanes {
     /// Records that a lane takes at once, and the bytes that these may have.
     batch: (usize, usize),
     weight: Arc<Weight>,
+    /// Whether what lanes have done waits in a line behind them, so that a flush has to go there.
+    merges: bool,
     /// What one record weighed lately.
     record_bytes: AtomicUsize,
     entry: Mutex<Entry>,
@@ -106,6 +108,7 @@ impl Lanes {
             count,
             batch: (records, batch.1),
             weight: Arc::new(Weight::new(setting.byte_capacity.unwrap_or(bytes))),
+            merges: false,
             record_bytes: AtomicUsize::new(1),
             entry: Mutex::default(),
             sources: Mutex::default(),
@@ -115,6 +118,16 @@ impl Lanes {
             told: Mutex::default(),
             setting,
         }
+    }
+
+    /// The lanes come together again.
+    pub fn merging(self) -> Lanes {
+        Lanes { merges: true, ..self }
+    }
+
+    /// Whether they do.
+    pub fn merges(&self) -> bool {
+        self.merges
     }
 
     /// How many there are.
@@ -203,13 +216,14 @@ impl Feeder<'_> {
         let setting = &self.lanes.setting;
         let mut entry = self.lanes.entry();
         if let Some(columns) = &entry.columns {
-            if columns.schema.fields() == schema.fields() {
-                return Ok(());
-            }
             let names = |schema: &SchemaRef| {
                 let fields = schema.fields().iter().map(|field| format!("{} {}", field.name(), field.data_type()));
                 fields.collect::<Vec<_>>().join(", ")
             };
+            // Whether NULLs may be there makes no difference: a batch of a lane is of one split alone.
+            if names(&columns.schema) == names(schema) {
+                return Ok(());
+            }
             return Err(Error::schema(format!(
                 "the splits have different columns, and the lanes of \"order\" take only one kind: {} and {}",
                 names(&columns.schema),
@@ -241,10 +255,13 @@ impl Feeder<'_> {
     }
 
     /// A mark behind what was put in. A watermark counts once all readers that are open have passed it. Lanes flush whenever they
-    /// have done with what they took, so that a flush is nothing to them.
+    /// have done with what they took, so that a flush is nothing to them; only what is behind a merge has to be told.
     pub fn mark(&self, mark: Mark) {
-        let Mark::Watermark(micros) = mark else { return };
-        self.watermark(Some(micros));
+        match mark {
+            Mark::Watermark(micros) => self.watermark(Some(micros)),
+            Mark::Flush if self.lanes.merges => self.lanes.scheduler.mark(mark),
+            _ => {}
+        }
     }
 
     fn watermark(&self, micros: Option<i64>) {

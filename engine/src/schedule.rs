@@ -117,16 +117,26 @@ pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize) -> Tasks {
             let telling = std::thread::Builder::new().name("seconds".into());
             let _ = telling.spawn_scoped(scope, || tell_each_second(line, &ended));
         }
+        // Also when it panics: the thread would keep the scope open for ever.
+        let _end = End(&ended);
         match &line.lanes {
             None => work.run_tasks(),
             Some(lanes) => work.run_with_lanes(lanes),
         }
-        *lock(&ended.0) = true;
-        ended.1.notify_all();
     });
     let mut tasks = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     tasks.reports.sort_by_key(|report| report.number);
     tasks
+}
+
+/// Says that it is over when it is dropped.
+struct End<'a>(&'a (Mutex<bool>, Condvar));
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.0) = true;
+        self.0.1.notify_all();
+    }
 }
 
 /// Tells the progress once a second what transformers measure, until the end.
@@ -199,10 +209,23 @@ impl Work<'_> {
         name: String,
         run: impl FnOnce() -> TaskReport + Send + 'scope,
     ) {
-        let started = std::thread::Builder::new().name(name).spawn_scoped(scope, move || self.take_in(run()));
+        let started = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
+            if let Some(report) = self.unless_it_panics(run) {
+                self.take_in(report);
+            }
+        });
         if let Err(error) = started {
             self.note(Failure::new(Kind::Internal, format!("cannot start a thread: {error}")));
         }
+    }
+
+    /// A panic here is a bug, and still must not leave others waiting for what will never come: the job is given up.
+    fn unless_it_panics<T>(&self, run: impl FnOnce() -> T) -> Option<T> {
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        if done.is_err() {
+            self.note(Failure::new(Kind::Internal, "a thread of the job panicked: this is a bug in transship"));
+        }
+        done.ok()
     }
 
     fn take_in(&self, report: TaskReport) {
@@ -215,8 +238,9 @@ impl Work<'_> {
     /// Starts a thread that runs tasks, one after another.
     fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, number: u32) {
         let name = format!("channel-{number}");
-        let Err(error) = std::thread::Builder::new().name(name).spawn_scoped(scope, move || self.run(scope, number))
-        else {
+        let Err(error) = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
+            self.unless_it_panics(|| self.run(scope, number));
+        }) else {
             return;
         };
         if number == 0 {

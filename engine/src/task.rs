@@ -219,10 +219,17 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
                 );
                 line.dirty.forgive(counts.dirty(), counts.read);
                 report.earlier.push(EarlierAttempt { failure, perf: std::mem::take(&mut report.perf) });
-                line.cancel.pause(Duration::from_millis(line.plan.retry_pause_millis));
-                if line.cancel.is_cancelled() {
+                let pause = line.cancel.child();
+                let end = pause.clone();
+                let _end: Hook = line.drain.on_wish(move || end.cancel());
+                pause.pause(Duration::from_millis(line.plan.retry_pause_millis));
+                if line.cancel.is_cancelled() || line.drain.is_wished() {
                     let given_up = report.earlier.last().map(|earlier| earlier.failure.clone());
-                    report.failure = given_up.map(|failure| Failure { kind: Kind::Cancelled, ..failure });
+                    let is_drained = !line.cancel.is_cancelled();
+                    report.failure = given_up.map(|failure| match is_drained {
+                        true => failure,
+                        false => Failure { kind: Kind::Cancelled, ..failure },
+                    });
                     return report;
                 }
             }
@@ -250,7 +257,9 @@ pub fn feed(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, lanes: &Lanes) -
 
 /// Whether a failed task is tried again: where the job asks for it, where it can help, and where it doubles nothing.
 fn again(line: &Line<'_>, failure: &Failure, commit: Commit, attempts: u32) -> bool {
-    if attempts >= line.plan.max_attempts || !can_help(failure) || line.cancel.is_cancelled() {
+    // Another attempt of a run that is drained would read nothing, and count as done.
+    let is_stopped = line.cancel.is_cancelled() || line.drain.is_wished();
+    if attempts >= line.plan.max_attempts || !can_help(failure) || is_stopped {
         return false;
     }
     let safe = line.may_retry(commit, failure);

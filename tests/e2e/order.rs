@@ -268,3 +268,17 @@ fn a_signal_drains_a_stream_or_aborts_it() {
         }
     }
 }
+
+/// What a failed attempt had read is not there: a second one, which would read nothing, must not count as done.
+#[test]
+fn a_task_that_fails_while_a_run_is_drained_fails_the_run() {
+    let scratch = Scratch::new();
+    let fails = json!({ "at": "write", "how": "error:io", "marker": "failed" });
+    let job = Job::new(faulty_reader(json!({ "records": 50 })), faulty_writer(json!({ "fail": [fails] })))
+        .with("core.container.task.failOver", json!({ "maxRetryTimes": 3, "retryIntervalInMsec": 600_000 }));
+    scratch.job("job.json", &job);
+    let mut running = scratch.transship(["run", "job.json", "--json", "--drain"]).start();
+    running.wait_for_stderr("failed and is repeated");
+    running.signal(Signal::Terminate);
+    running.finish().fails_with(1);
+}

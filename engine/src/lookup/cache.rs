@@ -13,6 +13,7 @@ pub type Cached = Option<Rows>;
 /// Remembers a number of keys.
 pub struct Cache {
     entries: LruCache<Box<[u8]>, (Duration, Cached), foldhash::fast::RandomState>,
+    most: NonZeroUsize,
     /// How long what was found counts; `None`: for ever.
     time_to_live: Option<Duration>,
     /// Whether it also remembers that there is nothing.
@@ -24,8 +25,9 @@ pub struct Cache {
 impl Cache {
     /// Room for so many keys.
     pub fn new(entries: NonZeroUsize, time_to_live: Option<Duration>, missing: bool) -> Cache {
-        let entries = LruCache::with_hasher(entries, foldhash::fast::RandomState::default());
-        Cache { entries, time_to_live, missing, hits: 0, misses: 0 }
+        // It grows as keys come: what is written in a job file may be far more than there will ever be.
+        let known = LruCache::unbounded_with_hasher(foldhash::fast::RandomState::default());
+        Cache { entries: known, most: entries, time_to_live, missing, hits: 0, misses: 0 }
     }
 
     /// What it knows of a key. `None`: it has to be looked up.
@@ -48,6 +50,9 @@ impl Cache {
     pub fn put(&mut self, key: &[u8], found: Cached, now: Duration) {
         if found.is_some() || self.missing {
             self.entries.put(key.into(), (now, found));
+            if self.entries.len() > self.most.get() {
+                self.entries.pop_lru();
+            }
         }
     }
 

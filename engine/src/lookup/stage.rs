@@ -178,7 +178,7 @@ impl Stage {
     /// How many entries there is room for.
     pub fn room(&self) -> usize {
         let most = match self.options.order {
-            Order::Key => self.options.capacity * KEY_DEPTH,
+            Order::Key => self.options.capacity.saturating_mul(KEY_DEPTH),
             Order::Ordered | Order::Unordered => self.options.capacity,
         };
         most.saturating_sub(self.queue.len())
@@ -325,7 +325,7 @@ impl Stage {
             match self.pause_before_another(entry.attempt, entry.number, &reached) {
                 Some(pause) => {
                     self.entries[whose.0].state = State::Resting;
-                    self.retries.set(now + pause, whose);
+                    self.retries.set(now.saturating_add(pause), whose);
                 }
                 None => self.finish(whose.0, reached, now),
             }

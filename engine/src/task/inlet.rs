@@ -65,6 +65,8 @@ pub(super) struct LaneInlet<'a> {
     lane: usize,
     transforming: Transforming<'a>,
     has_told_schema: bool,
+    /// A mark that came before all records.
+    first_mark: Option<Mark>,
     stage: Stage,
     work: Option<Work>,
     host: Option<Arc<TaskHost>>,
@@ -94,6 +96,7 @@ impl<'a> LaneInlet<'a> {
             lane,
             transforming: Transforming::new(attempt, chain),
             has_told_schema: false,
+            first_mark: None,
             stage: Stage::Idle,
             work: None,
             host: None,
@@ -106,7 +109,10 @@ impl<'a> LaneInlet<'a> {
     pub(super) fn begin(&mut self) -> Result<bool, Failure> {
         match self.take()? {
             (None, _) => Ok(self.lanes.schema().is_some()),
-            (Some(_), _) => Ok(true),
+            (Some(mark), _) => {
+                self.first_mark = mark;
+                Ok(true)
+            }
         }
     }
 
@@ -143,7 +149,7 @@ impl<'a> LaneInlet<'a> {
         if self.transforming.chain.is_empty() {
             self.stage = if has_given { Stage::Flushed } else { Stage::Giving { has_given: true } };
             return match has_given {
-                true => Ok(Some(Parcel::Mark(Mark::Flush))),
+                true => Ok(self.flush()),
                 false => Ok(Some(Parcel::Batch(work.batch().map_err(wrong)?))),
             };
         }
@@ -154,7 +160,12 @@ impl<'a> LaneInlet<'a> {
         }
         let batch = self.transforming.call(Chain::next_batch)?;
         self.stage = if batch.is_some() { Stage::Giving { has_given: true } } else { Stage::Flushed };
-        Ok(Some(batch.map_or(Parcel::Mark(Mark::Flush), Parcel::Batch)))
+        Ok(batch.map(Parcel::Batch).or_else(|| self.flush()))
+    }
+
+    /// Behind what was taken. Where lanes come together again it waits in a line, and needs none.
+    fn flush(&self) -> Option<Parcel> {
+        (!self.lanes.merges()).then_some(Parcel::Mark(Mark::Flush))
     }
 
     /// Work has been handed to the writer and flushed: when did each record begin? Only where they are still the same records.
@@ -173,6 +184,9 @@ impl Inlet for LaneInlet<'_> {
             self.has_told_schema = true;
             let schema = self.transforming.call(|chain| chain.schema(schema))?;
             return Ok((Some(Parcel::Schema(schema)), Duration::ZERO));
+        }
+        if let Some(mark) = self.first_mark.take() {
+            return Ok((Some(Parcel::Mark(mark)), Duration::ZERO));
         }
         let mut waited = Duration::ZERO;
         loop {
@@ -264,7 +278,7 @@ impl Inlet for MergedInlet<'_> {
                 None if self.has_ended => return Ok((None, waited)),
                 None => {
                     self.has_ended = true;
-                    self.transforming.chain.put_end();
+                    self.transforming.chain.put_flush();
                     self.is_giving = true;
                 }
                 Some(Parcel::Schema(schema)) => {

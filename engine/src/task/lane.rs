@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use transship_plugin_api::{Kind, Mark, Report};
+use transship_plugin_api::{Kind, Report};
 
 use super::inlet::{Inlet, LaneInlet, MergedInlet};
 use super::{Attempt, Counts, Line, Parcel, Role, TaskReport, cancelled, write};
@@ -135,8 +135,7 @@ impl Ended {
         while let Some(parcel) = inlet.recv()?.0 {
             let size = match &parcel {
                 Parcel::Batch(batch) => Size { records: batch.num_rows(), bytes: batch.bytes },
-                // Each lane is told of a mark; one of them passes it on. What was taken needs no flush: it waits in the line.
-                Parcel::Mark(Mark::Flush) => continue,
+                // Each lane is told of a mark; one of them passes it on.
                 Parcel::Mark(_) if !is_first => continue,
                 _ => Size::default(),
             };

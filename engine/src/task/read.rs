@@ -221,7 +221,12 @@ impl Loop<'_> {
     }
 
     fn end_chain(&mut self) -> Step<()> {
-        self.chain.put_end();
+        // Of a stream that is stopped nobody rests before another attempt.
+        if self.attempt.line.drain.is_wished() {
+            self.chain.put_end();
+        } else {
+            self.chain.put_flush();
+        }
         self.send_transformed()
     }
 

@@ -150,6 +150,8 @@ pub struct Chain {
     waiting: Vec<(usize, Batch)>,
     /// The stages that have yet to give what they hold back, once nothing is waiting.
     to_flush: Range<usize>,
+    /// Whether each is told first that nothing more will come.
+    is_ending: bool,
 }
 
 struct Stage {
@@ -207,9 +209,7 @@ impl Chain {
 
     /// Tells every transformer that nothing more will be put in, and has it give what it holds back.
     pub fn put_end(&mut self) {
-        for stage in &mut self.stages {
-            stage.transformer.end();
-        }
+        self.is_ending = true;
         self.put_flush();
     }
 
@@ -234,6 +234,10 @@ impl Chain {
         loop {
             let Some((index, batch)) = self.waiting.pop() else {
                 let Some(index) = self.to_flush.next() else { return Ok(None) };
+                if self.is_ending {
+                    // What those before it held back has come to it.
+                    self.stages[index].transformer.end();
+                }
                 let held = self.stages[index].flush()?;
                 self.pass_on(index + 1, held);
                 continue;
