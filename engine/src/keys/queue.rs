@@ -41,6 +41,8 @@ struct Waiting {
     is_held: bool,
     /// When the entries of it that were taken last were worked on, from the first to the last.
     busy: (Duration, Duration),
+    /// How long all entries of it were worked on.
+    worked: Duration,
 }
 
 #[derive(PartialEq, Eq)]
@@ -55,6 +57,8 @@ struct Entry<T> {
     era: u32,
     place: u64,
     came: Duration,
+    /// How long its key had been worked on by then, in hands that had been given back.
+    worked: Duration,
     next: usize,
 }
 
@@ -89,8 +93,8 @@ pub struct Taken<T> {
     place: u64,
     /// When it came.
     pub came: Duration,
-    /// When those before it of its key were worked on, as far as they were taken before.
-    pub busy: (Duration, Duration),
+    /// How long those before it of its key were worked on since it came, as far as they were taken before it.
+    pub worked: Duration,
 }
 
 /// How much a lane takes at once.
@@ -139,7 +143,8 @@ impl<T> Queue<T> {
         let index = self.find_or_add(key);
         let place = self.place;
         self.place += 1;
-        let entry = self.entries.insert(Entry { value, group, era, place, came: now, next: usize::MAX });
+        let worked = self.keys[index].worked;
+        let entry = self.entries.insert(Entry { value, group, era, place, came: now, worked, next: usize::MAX });
         let key = &mut self.keys[index];
         match key.entries {
             0 => key.first = entry,
@@ -187,11 +192,15 @@ impl<T> Queue<T> {
             if (first.group, first.era) != kind {
                 break;
             }
-            let Entry { value, group, era, place, came, next } = self.entries.remove(key.first);
+            let Entry { value, group, era, place, came, worked, next } = self.entries.remove(key.first);
             key.first = next;
             key.entries -= 1;
-            let busy = key.busy;
-            hand.entries.push(Taken { value, key: index, group, era, place, came, busy });
+            // If it came while the last hand was at work, only what was left of that.
+            let worked = match came >= key.busy.0 {
+                true => key.busy.1.saturating_sub(came),
+                false => key.worked.saturating_sub(worked),
+            };
+            hand.entries.push(Taken { value, key: index, group, era, place, came, worked });
         }
     }
 
@@ -204,6 +213,7 @@ impl<T> Queue<T> {
             let busy = &mut self.keys[taken.key].busy;
             // The first sets the beginning, each the end.
             *busy = (busy.0.min(*began), *ended);
+            self.keys[taken.key].worked += ended.saturating_sub(*began);
         }
         for index in hand.keys {
             let key = &mut self.keys[index];
@@ -271,6 +281,7 @@ impl<T> Queue<T> {
             last: usize::MAX,
             is_held: false,
             busy: (Duration::ZERO, Duration::ZERO),
+            worked: Duration::ZERO,
         };
         let hash = match key {
             Key::Alone => {
@@ -333,8 +344,7 @@ impl<T> Taken<T> {
     /// How long it waited because its key was being worked on, if its own work begins at this moment; `before` is the work on those of
     /// its key in the same hand.
     pub fn key_wait(&self, begins: Duration, before: Duration) -> Duration {
-        let earlier = self.busy.1.saturating_sub(self.busy.0.max(self.came));
-        (earlier + before).min(begins.saturating_sub(self.came))
+        (self.worked + before).min(begins.saturating_sub(self.came))
     }
 }
 

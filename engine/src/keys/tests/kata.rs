@@ -218,6 +218,8 @@ fn waiting_for_the_own_client_is_told_apart_from_waiting_for_a_worker() {
     };
     let one_client = shares(Kata { clients: 1, seconds: 14, ..KATA });
     assert!(one_client > 0.999, "{one_client}");
+    let one_by_one = shares(Kata { clients: 1, seconds: 14, batch: 1, ..KATA });
+    assert!(one_by_one > 0.999, "{one_by_one}");
     // One at a time: who takes several keys at once makes the others of each wait for all of them.
     let few_workers = shares(Kata { clients: 1000, workers: 5, seconds: 30, batch: 1, ..KATA });
     assert!(few_workers < 0.05, "{few_workers}");

@@ -36,9 +36,32 @@ fn a_key_that_is_held_is_not_taken_until_it_is_given_back() {
     queue.give_back(first, at(5));
     let second = queue.take(1, ONE, 0).unwrap();
     assert_eq!(values(&second), [11]);
-    assert_eq!((second.entries[0].came, second.entries[0].busy), (at(1), (at(5), at(5))));
+    assert_eq!((second.entries[0].came, second.entries[0].worked), (at(1), at(0)));
     queue.give_back(second, at(6));
     assert!(queue.is_idle());
+}
+
+/// However many hands it took until its turn came.
+#[test]
+fn an_entry_knows_how_long_its_key_was_worked_on_since_it_came() {
+    let mut queue = queue();
+    for value in 0..3 {
+        enter(&mut queue, 1, value, 0);
+    }
+    let one = Want { keys: 1, entries: 1 };
+    for (turn, expected) in [0, 10, 20].into_iter().enumerate() {
+        let mut hand = queue.take(0, one, 0).unwrap();
+        assert_eq!(hand.entries[0].worked, at(expected));
+        // It waits five for a lane each time, then takes ten.
+        let began = at(15 * turn as u64 + 5);
+        hand.worked = vec![(began, began + at(10))];
+        if turn == 1 {
+            queue.enter(Key::Bytes(&[1]), 3, 0, 0, began + at(4));
+        }
+        queue.give_back(hand, began + at(10));
+    }
+    let last = queue.take(0, one, 0).unwrap();
+    assert_eq!(last.entries[0].worked, at(20), "the rest of one, and another: at most by what was done of the first");
 }
 
 #[test]
