@@ -160,13 +160,14 @@ impl<T> KeyScheduler<T> {
                 let (key, value) = entry(index);
                 state.queue.enter(key, value, group, era, now);
             }
+            let entered = end - next;
             if let Some(era) = state.eras.back_mut() {
-                era.left += end - next;
+                era.left += entered;
             }
             next = end;
             let idle = state.idle;
             drop(state);
-            self.wake_lanes(idle, end);
+            self.wake_lanes(idle, entered);
         }
         Ok(waited)
     }

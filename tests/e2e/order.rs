@@ -282,3 +282,22 @@ fn a_task_that_fails_while_a_run_is_drained_fails_the_run() {
     running.signal(Signal::Terminate);
     running.finish().fails_with(1);
 }
+
+/// A source that has nothing to give for a while: what came last does not wait behind a merge for what comes next.
+#[test]
+fn a_flush_reaches_the_writer_behind_a_merge() {
+    let scratch = Scratch::new();
+    let job = Job::new(faulty_reader(json!({ "records": 50, "idle": true })), faulty_writer(json!({})))
+        .transformer(plugin("order", json!({ "key": 0, "lanes": 2 })))
+        .transformer(plugin("merge", json!({})));
+    scratch.job("job.json", &job);
+    let mut running = scratch.transship(["run", "job.json"]).start();
+    running.wait_until("a flush behind the records", || {
+        let journal = scratch.lines("journal");
+        let last_records = journal.iter().rposition(|line| line.contains("took"));
+        let last_flush = journal.iter().rposition(|line| line.contains("flush"));
+        last_records.is_some() && last_flush > last_records
+    });
+    running.signal(Signal::Terminate);
+    running.finish().fails_with(143);
+}
