@@ -42,6 +42,7 @@
  *              [job]   one call at a time for one reader, writer or transformer, though not always from the same thread.
  *              [task]  one call at a time for one task, though not always from the same thread. Several tasks run at the
  *                      same time, and their reader or writer is called meanwhile: what they share needs a lock.
+ *              [list]  as [task], for one listing of a reader: beside other listings, the reader and its tasks.
  *              Memory that was written in one call is visible in the next (the engine synchronises between them).
  *
  * Leaving.     No exception and no longjmp may leave a function, on either side. A plugin does not call exit or abort, sets
@@ -324,6 +325,11 @@ typedef struct ts_reader_task {
     void *data;
 } ts_reader_task;
 
+typedef struct ts_listing {
+    const struct ts_listing_table *table;
+    void *data;
+} ts_listing;
+
 typedef struct ts_writer {
     const struct ts_writer_table *table;
     void *data;
@@ -342,9 +348,9 @@ typedef struct ts_transformer {
 /*
  * In each of the tables below:
  *
- * release  [job] or [task]  Frees the object, whatever state it is in; it cannot fail, and it sets `data` to null. On a
+ * release  [job], [task] or [list]  Frees the object, whatever state it is in; it cannot fail, and it sets `data` to null. On a
  *          handle whose `data` is null it does nothing. No call on the object is under way, and none follows. Null:
- *          there is nothing to free. A reader or writer is released after all its tasks.
+ *          there is nothing to free. A reader or writer is released after all its tasks and listings.
  *
  * After a call on an object has failed (TS_CANCELLED is no exception), the engine makes no further call on it but abort,
  * where there is one, cancel and release. A failed open is the failure of that task alone. Other objects are not affected by
@@ -352,7 +358,7 @@ typedef struct ts_transformer {
  */
 
 /*
- * A source, opened for one job. Order of calls: prepare, schema, then splits and open in any mix, then post. In another
+ * A source, opened for one job. Order of calls: prepare, schema, then splits or listing and open in any mix, then post. In another
  * process of the same run attach stands in for prepare. `transship check` makes a reader and releases it again.
  */
 typedef struct ts_reader_table {
@@ -401,7 +407,30 @@ typedef struct ts_reader_table {
     /* [job] Runs after the target is committed; not called when the job failed. Null: nothing to do. */
     int32_t (*post)(ts_reader *reader, ts_error *error);
     void (*release)(ts_reader *reader);
+    /*
+     * [job] The next part of the source that can be listed by itself: a folder, a table. It must be quick, as open must: what
+     * takes time belongs into the listing's splits. Each part is given once. If there are no more, return TS_OK and leave
+     * `listing` as it is; it is not called again then. The engine lists several parts at once, begins with another one only
+     * when it needs more splits, and calls splits above only if there was no part at all. Null: there are no such parts.
+     *
+     * `request`: as in splits
+     */
+    int32_t (*listing)(ts_reader *reader, const char *request, size_t request_len, ts_listing *listing, ts_error *error);
 } ts_reader_table;
+
+/*
+ * A part of a source whose splits are looked for by themselves. It may be released before its end. There is no host of its own:
+ * the reader's tells whether the job is given up.
+ */
+typedef struct ts_listing_table {
+    size_t size;
+    /*
+     * [list] The next few splits of this part, as soon as there are some. It is called again until it returns an empty list. It
+     * changes nothing at the source. `request` and `splits` as in splits of the reader. Required.
+     */
+    int32_t (*splits)(ts_listing *listing, const char *request, size_t request_len, ts_text *splits, ts_error *error);
+    void (*release)(ts_listing *listing);
+} ts_listing_table;
 
 /* One attempt at reading one split. Order of calls: prepare, next until TS_ITEM_END, post; ack after any next. */
 typedef struct ts_reader_task_table {

@@ -32,7 +32,7 @@ pub use host::{DirtyRecord, Host, HostRef};
 pub use lookup::{Answer, Found, Lookup};
 pub use params::Params;
 pub use plugin::{Parameter, Plugin};
-pub use reader::{CancelHandle, Item, Mark, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
+pub use reader::{CancelHandle, Item, Limit, Listing, Mark, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
 pub use transformer::Transformer;
 pub use writer::{CommitClass, Report, Run, TaskInfo, Writer, WriterInfo, WriterTask};
 

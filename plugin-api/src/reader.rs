@@ -37,7 +37,17 @@ pub trait Reader: Send {
 
     /// The next few splits; an empty list means that there are no more. The engine asks only as fast as tasks start, so a
     /// listing of a million files need be neither complete nor in memory before the first file is read. It must not write.
+    /// While it goes on no other call of the reader can be made: where it can last, [`Reader::listing`] is better.
     fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>>;
+
+    /// The next part of the source that can be listed by itself, beside others: a folder, a table. A reader that has such parts
+    /// gives each once, and then `None`; the engine lists several of them at once, and asks for another one only when it needs more
+    /// splits. `None` at the first call: there are no such parts, and the engine asks [`Reader::splits`] instead. It must be quick,
+    /// as [`Reader::open`] is: what takes time belongs into [`Listing::splits`].
+    fn listing(&mut self, request: &SplitRequest) -> Result<Option<Box<dyn Listing>>> {
+        let _ = request;
+        Ok(None)
+    }
 
     /// Makes the task that reads a split, from the start or from a position that a batch of it carried. It must be quick:
     /// connecting and opening belong into [`ReaderTask::prepare`].
@@ -47,6 +57,15 @@ pub trait Reader: Send {
     fn post(&mut self) -> Result<()> {
         Ok(())
     }
+}
+
+/// A part of a source whose splits are looked for by themselves: on another thread than those of other parts, and beside calls of
+/// the reader and of tasks. Called by one thread at a time. It is dropped when it has no more, or when nobody needs more; the host of
+/// the reader tells whether the job is cancelled.
+pub trait Listing: Send {
+    /// The next few splits of this part, at most `request.max` and as soon as there are some; an empty list means that there are no
+    /// more. It must not write.
+    fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>>;
 }
 
 /// One attempt at reading one split. Called by one thread at a time: `prepare`, then `next` until [`Item::End`], then `post`.
@@ -129,8 +148,20 @@ pub struct Split {
     /// Its number of records, where known or estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
+    /// Where only so many splits may be open at once: those of one connection, for instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// All the reader needs to find it again. No secrets: splits are printed, stored and sent to other processes.
     pub detail: Value,
+}
+
+/// Splits that share a limit: at most so many of them are open at once, over all contents and jobs of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// What they share, the same in every job: a server's address, without credentials.
+    pub name: String,
+    /// At most so many (at least 1).
+    pub open: u32,
 }
 
 fn record_unit() -> String {
@@ -140,7 +171,15 @@ fn record_unit() -> String {
 impl Split {
     /// A split whose positions count records.
     pub fn new(id: impl Into<String>, label: impl Into<String>, detail: Value) -> Split {
-        Split { id: id.into(), label: label.into(), unit: record_unit(), bytes: None, records: None, detail }
+        Split {
+            id: id.into(),
+            label: label.into(),
+            unit: record_unit(),
+            bytes: None,
+            records: None,
+            limit: None,
+            detail,
+        }
     }
 }
 

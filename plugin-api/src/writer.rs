@@ -75,13 +75,14 @@ pub trait WriterTask: Send {
     /// Everything written so far is durable, or handed over to the target, when this returns.
     fn flush(&mut self) -> Result<()>;
 
-    /// Ends an epoch: what was written since the last checkpoint is safe. `None`: this writer has no checkpoints.
+    /// Ends an epoch: what was written since the last checkpoint is safe and, unless the commit class forbids it, visible, whatever
+    /// becomes of the attempt. The report is of this epoch alone. `None`: this writer has no checkpoints.
     fn checkpoint(&mut self, epoch: u64) -> Result<Option<Report>> {
         let _ = epoch;
         Ok(None)
     }
 
-    /// Finishes the attempt. After an error the engine calls `abort`. An error that is retryable says that surely nothing was
+    /// Finishes the attempt; the report is of what was written since the last checkpoint. After an error the engine calls `abort`. An error that is retryable says that surely nothing was
     /// committed: with [`CommitClass::Task`] only then another attempt is made.
     fn commit(&mut self) -> Result<Report>;
 

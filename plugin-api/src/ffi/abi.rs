@@ -127,6 +127,7 @@ pub struct TsObject<Table> {
 
 pub type TsReader = TsObject<TsReaderTable>;
 pub type TsReaderTask = TsObject<TsReaderTaskTable>;
+pub type TsListing = TsObject<TsListingTable>;
 pub type TsWriter = TsObject<TsWriterTable>;
 pub type TsWriterTask = TsObject<TsWriterTaskTable>;
 pub type TsTransformer = TsObject<TsTransformerTable>;
@@ -196,6 +197,15 @@ pub struct TsReaderTable {
     >,
     pub post: Call<TsReaderTable>,
     pub release: Signal<TsReaderTable>,
+    pub listing: Option<unsafe extern "C" fn(*mut TsReader, *const u8, usize, *mut TsListing, *mut TsError) -> i32>,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub struct TsListingTable {
+    pub size: usize,
+    pub splits: Option<unsafe extern "C" fn(*mut TsListing, *const u8, usize, *mut TsText, *mut TsError) -> i32>,
+    pub release: Signal<TsListingTable>,
 }
 
 #[repr(C)]

@@ -48,8 +48,8 @@ impl<'a> ColumnText<'a> {
         match value {
             Value::Text(text) => out.push_str(text),
             Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Decimal { .. } => value.write_text(out),
-            Value::Float64(float) => write_plain_float(out, float, float),
-            Value::Float32(float) => write_plain_float(out, float, f64::from(float)),
+            Value::Float64(float) => write_plain_float(out, float),
+            Value::Float32(float) => write_plain_float(out, float),
             Value::Bytes(bytes) if !self.meaning.is_uuid() => {
                 out.push_str(&self.formats.encoding().decode(bytes).ok_or(NoText)?);
             }

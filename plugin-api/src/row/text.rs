@@ -1,8 +1,7 @@
 //! Values as text: every digit of a number, the shortest text of a float, dates and times in ISO 8601.
 
-use std::fmt::Write as _;
-
 use super::clock::{Clock, nanos, tick};
+use super::float::{Float, push_without_exponent};
 use super::json;
 use super::value::{Cell, Value};
 use crate::dates;
@@ -19,8 +18,8 @@ impl Value<'_> {
             Value::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
             Value::Int(number) => push_signed(out, number, 1),
             Value::UInt(number) => push_digits(out, number, 1),
-            Value::Float32(number) => push_float(out, number, number as f64),
-            Value::Float64(number) => push_float(out, number, number),
+            Value::Float32(number) => push_float(out, number),
+            Value::Float64(number) => push_float(out, number),
             Value::Decimal { value, scale } => push_decimal(out, value < 0, &Digits::of(value.unsigned_abs()), scale),
             Value::Decimal256 { value, scale } => {
                 let text = value.to_string();
@@ -106,18 +105,18 @@ fn push_decimal(out: &mut String, negative: bool, digits: &str, scale: i8) {
     }
 }
 
-/// Appends the shortest text that gives the same float again. `value` is the same number, to look at its size.
-fn push_float<F: std::fmt::Display + std::fmt::LowerExp>(out: &mut String, float: F, value: f64) {
-    // Writing to a string cannot fail.
-    let _ = if value.is_nan() {
-        out.write_str("NaN")
+/// Appends the shortest text that gives the same float again.
+fn push_float(out: &mut String, float: impl Float) {
+    let value: f64 = float.into();
+    if value.is_nan() {
+        out.push_str("NaN");
     } else if value.is_infinite() {
-        out.write_str(if value > 0.0 { "Infinity" } else { "-Infinity" })
+        out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
     } else if value == 0.0 || PLAIN.contains(&value.abs()) {
-        write!(out, "{float}")
+        push_without_exponent(out, float);
     } else {
-        write!(out, "{float:e}")
-    };
+        out.push_str(ryu::Buffer::new().format_finite(float));
+    }
 }
 
 pub(super) fn push_hexadecimal(out: &mut String, bytes: &[u8]) {

@@ -5,6 +5,7 @@ use transship_plugin_api::{Parameter, Plugin};
 
 mod fault;
 mod journal;
+mod listing;
 mod lookup;
 mod reader;
 mod table;
@@ -29,7 +30,13 @@ const TOKEN: Parameter = Parameter::optional("token", "string", "", "a secret: i
 
 const READER: &[Parameter] = &[
     Parameter::optional("records", "integer", "100", "records in each split"),
-    Parameter::optional("splits", "integer", "1", "how many splits there are"),
+    Parameter::optional("splits", "integer", "1", "how many splits there are, or are in each listing"),
+    Parameter::optional(
+        "listings",
+        "integer",
+        "0",
+        "how many listings there are; 0: the reader itself lists its splits",
+    ),
     Parameter::optional("batch", "integer", "10", "records in a batch, whatever the engine asks for"),
     Parameter::optional("textBytes", "integer", "8", "how long the text of a record is"),
     Parameter::optional("longRecord", "integer", "", "the number of a record whose text is a hundred times as long"),

@@ -6,12 +6,13 @@ use std::time::Duration;
 use arrow_schema::SchemaRef;
 use serde_json::{Value, json};
 use transship_plugin_api::{
-    CancelHandle, DirtyRecord, HostRef, Item, Mark, Params, ReadOptions, Reader, ReaderTask, Result, Split,
+    CancelHandle, DirtyRecord, HostRef, Item, Listing, Mark, Params, ReadOptions, Reader, ReaderTask, Result, Split,
     SplitRequest,
 };
 
 use crate::fault::Faults;
 use crate::journal::Journal;
+use crate::listing::FaultyListing;
 use crate::{table, wait};
 
 /// How much longer than the others a long record is.
@@ -22,12 +23,15 @@ struct FaultyReader {
     host: HostRef,
     /// How many splits it has told of.
     told: u64,
+    /// How many listings it has given.
+    listed: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Config {
+pub(crate) struct Config {
     records: u64,
-    splits: u64,
+    pub(crate) splits: u64,
+    listings: u64,
     batch: u64,
     text_bytes: usize,
     long_record: Option<i64>,
@@ -39,8 +43,18 @@ struct Config {
     label: Option<String>,
     cause: String,
     log: Option<String>,
-    faults: Faults,
-    journal: Journal,
+    pub(crate) faults: Faults,
+    pub(crate) journal: Journal,
+}
+
+impl Config {
+    /// The split with this number.
+    pub(crate) fn split(&self, number: u64) -> Split {
+        let label = self.label.clone().unwrap_or_else(|| format!("split {number}"));
+        let mut split = Split::new(format!("split-{number}"), label, json!({ "number": number }));
+        split.records = Some(self.records);
+        split
+    }
 }
 
 pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
@@ -48,6 +62,7 @@ pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
     let config = Config {
         records: params.whole("records")?.unwrap_or(100),
         splits: params.whole("splits")?.unwrap_or(1),
+        listings: params.whole("listings")?.unwrap_or(0),
         batch: params.whole("batch")?.unwrap_or(10).max(1),
         text_bytes: params.whole("textBytes")?.unwrap_or(8) as usize,
         long_record: params.integer("longRecord")?,
@@ -67,7 +82,7 @@ pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
     config.journal.note("reader init");
     log_everywhere(config.log.as_deref());
     config.faults.at("init", host.as_ref())?;
-    Ok(Box::new(FaultyReader { config, host, told: 0 }))
+    Ok(Box::new(FaultyReader { config, host, told: 0, listed: 0 }))
 }
 
 /// Logs a text at every level.
@@ -106,14 +121,17 @@ impl Reader for FaultyReader {
         self.step("splits")?;
         let some = self.told..self.config.splits.min(self.told + u64::from(request.max));
         self.told = some.end;
-        Ok(some
-            .map(|number| {
-                let label = self.config.label.clone().unwrap_or_else(|| format!("split {number}"));
-                let mut split = Split::new(format!("split-{number}"), label, json!({ "number": number }));
-                split.records = Some(self.config.records);
-                split
-            })
-            .collect())
+        Ok(some.map(|number| self.config.split(number)).collect())
+    }
+
+    fn listing(&mut self, _request: &SplitRequest) -> Result<Option<Box<dyn Listing>>> {
+        self.config.journal.note(format!("reader listing {}", self.listed));
+        self.config.faults.at_record("listing", self.host.as_ref(), self.listed, None)?;
+        if self.listed == self.config.listings {
+            return Ok(None);
+        }
+        self.listed += 1;
+        Ok(Some(Box::new(FaultyListing::new(self.config.clone(), self.host.clone(), self.listed - 1))))
     }
 
     fn open(&mut self, split: &Split, _options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {

@@ -1,4 +1,4 @@
-//! `Reader` and `ReaderTask` as `ts_reader` and `ts_reader_task`.
+//! `Reader`, `Listing` and `ReaderTask` as `ts_reader`, `ts_listing` and `ts_reader_task`.
 
 use std::mem::size_of;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::object::{Exported, cancel, foreign_host, put_object, release, with};
 use crate::error::{Error, Result};
 use crate::ffi::abi::{
-    TS_ITEM_BATCH, TS_ITEM_END, TS_ITEM_IDLE, TS_ITEM_MARK, TsBatch, TsError, TsHost, TsMark, TsReader, TsReaderTable,
-    TsReaderTask, TsReaderTaskTable, TsText,
+    TS_ITEM_BATCH, TS_ITEM_END, TS_ITEM_IDLE, TS_ITEM_MARK, TsBatch, TsError, TsHost, TsListing, TsListingTable,
+    TsMark, TsReader, TsReaderTable, TsReaderTask, TsReaderTaskTable, TsText,
 };
 use crate::ffi::arrow::put_schema;
 use crate::ffi::batch::Outgoing;
 use crate::ffi::text::{borrow_json, put_json};
-use crate::reader::{Item, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
+use crate::reader::{Item, Listing, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
 
 impl Exported for TsReaderTable {
     type Value = Box<dyn Reader>;
@@ -28,6 +28,7 @@ impl Exported for TsReaderTable {
         open: Some(open),
         post: Some(post),
         release: Some(release),
+        listing: Some(listing),
     };
 }
 
@@ -96,6 +97,49 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn post(this: *mut TsReader, error: *mut TsError) -> i32 {
     // SAFETY: the engine keeps to `transship.h`.
     unsafe { with(this, error, |reader| reader.post()) }
+}
+
+unsafe extern "C" fn listing(
+    this: *mut TsReader,
+    request: *const u8,
+    request_len: usize,
+    out: *mut TsListing,
+    error: *mut TsError,
+) -> i32 {
+    let call = |reader: &mut Box<dyn Reader>| {
+        // SAFETY: the engine keeps to `transship.h`.
+        let request: SplitRequest = unsafe { borrow_json(request, request_len, "split request") }?;
+        match reader.listing(&request)? {
+            // SAFETY: as above.
+            Some(listing) => unsafe { put_object(out, listing, None) },
+            None => Ok(()),
+        }
+    };
+    // SAFETY: as above.
+    unsafe { with(this, error, call) }
+}
+
+impl Exported for TsListingTable {
+    type Value = Box<dyn Listing>;
+    const TABLE: &'static TsListingTable =
+        &TsListingTable { size: size_of::<TsListingTable>(), splits: Some(listing_splits), release: Some(release) };
+}
+
+unsafe extern "C" fn listing_splits(
+    this: *mut TsListing,
+    request: *const u8,
+    request_len: usize,
+    out: *mut TsText,
+    error: *mut TsError,
+) -> i32 {
+    let call = |listing: &mut Box<dyn Listing>| {
+        // SAFETY: the engine keeps to `transship.h`.
+        let request: SplitRequest = unsafe { borrow_json(request, request_len, "split request") }?;
+        // SAFETY: as above.
+        unsafe { put_json(out, &listing.splits(&request)?, "list of splits") }
+    };
+    // SAFETY: as above.
+    unsafe { with(this, error, call) }
 }
 
 /// A reader task, and what it lent with its last batch.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::ffi::abi::{
-    Signal, TsHost, TsLookupTable, TsObject, TsReaderTable, TsReaderTaskTable, TsTransformerTable, TsWriterTable,
-    TsWriterTaskTable,
+    Signal, TsHost, TsListingTable, TsLookupTable, TsObject, TsReaderTable, TsReaderTaskTable, TsTransformerTable,
+    TsWriterTable, TsWriterTaskTable,
 };
 use crate::ffi::arrow::Trust;
 use crate::ffi::host::ExportedHost;
@@ -62,6 +62,13 @@ impl Imported for TsReaderTable {
     const WHAT: &'static str = "reader";
     fn release(table: *const Self) -> Signal<Self> {
         slot!(table, TsReaderTable, release)
+    }
+}
+
+impl Imported for TsListingTable {
+    const WHAT: &'static str = "listing";
+    fn release(table: *const Self) -> Signal<Self> {
+        slot!(table, TsListingTable, release)
     }
 }
 
@@ -120,11 +127,11 @@ pub(super) struct Object<Table: Imported> {
 /// Keeps an object, its host and what it was opened by alive, and lets go of them in this order.
 struct Owner<Table: Imported> {
     shared: Arc<Shared<Table>>,
-    _host: ExportedHost,
+    _host: Option<ExportedHost>,
     _parent: Option<Parent>,
 }
 
-/// The reader or writer that a task was opened by.
+/// The reader or writer that a task or listing was opened by.
 pub(super) type Parent = Arc<dyn Any + Send + Sync>;
 
 /// What an object shares with its cancel handles, which may outlive it.
@@ -160,6 +167,20 @@ impl<Table: Imported> Object<Table> {
     ) -> Result<Object<Table>> {
         let mut handle = TsObject::empty();
         make(host.table(), &mut handle)?;
+        Object::keep(trust, Some(host), parent, handle)
+    }
+
+    /// An object that has no host but that of its parent.
+    pub(super) fn without_host(trust: Trust, parent: Option<Parent>, handle: TsObject<Table>) -> Result<Object<Table>> {
+        Object::keep(trust, None, parent, handle)
+    }
+
+    fn keep(
+        trust: Trust,
+        host: Option<ExportedHost>,
+        parent: Option<Parent>,
+        handle: TsObject<Table>,
+    ) -> Result<Object<Table>> {
         if handle.table.is_null() || !handle.table.is_aligned() {
             return Err(Error::internal(format!("the plugin said that it made a {}, but gave none", Table::WHAT)));
         }
@@ -168,7 +189,7 @@ impl<Table: Imported> Object<Table> {
         Ok(Object { owner, trust, _one_thread: PhantomData })
     }
 
-    /// Keeps this object from being released, for a task that it opens.
+    /// Keeps this object from being released, for a task or listing that it opens.
     pub(super) fn parent(&self) -> Option<Parent> {
         Some(self.owner.clone())
     }

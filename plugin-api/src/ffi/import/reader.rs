@@ -1,4 +1,4 @@
-//! `ts_reader` and `ts_reader_task` as `Reader` and `ReaderTask`.
+//! `ts_reader`, `ts_listing` and `ts_reader_task` as `Reader`, `Listing` and `ReaderTask`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +10,14 @@ use serde_json::Value;
 use super::object::{Object, call, slot};
 use crate::error::{Error, Result};
 use crate::ffi::abi::{
-    TS_ITEM_BATCH, TS_ITEM_END, TS_ITEM_IDLE, TS_ITEM_MARK, TsBatch, TsMark, TsReaderTable, TsReaderTaskTable, TsText,
+    TS_ITEM_BATCH, TS_ITEM_END, TS_ITEM_IDLE, TS_ITEM_MARK, TsBatch, TsListingTable, TsMark, TsObject, TsReaderTable,
+    TsReaderTaskTable, TsText,
 };
 use crate::ffi::arrow::import_schema;
 use crate::ffi::batch;
 use crate::ffi::text::{json, take_json};
 use crate::host::HostRef;
-use crate::reader::{CancelHandle, Item, Mark, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
+use crate::reader::{CancelHandle, Item, Listing, Mark, ReadOptions, Reader, ReaderTask, Split, SplitRequest};
 
 /// A reader in a plugin library.
 pub(super) struct ImportedReader {
@@ -63,6 +64,20 @@ impl Reader for ImportedReader {
         take_json(&splits, "list of splits")
     }
 
+    fn listing(&mut self, request: &SplitRequest) -> Result<Option<Box<dyn Listing>>> {
+        if slot!(self.object.handle().table, TsReaderTable, listing).is_none() {
+            return Ok(None);
+        }
+        let request = json(request, "split request")?;
+        let mut handle = TsObject::empty();
+        call!(self.object, TsReaderTable::listing, request.as_ptr(), request.len(), &mut handle)?;
+        if handle.table.is_null() {
+            return Ok(None);
+        }
+        let object = Object::without_host(self.object.trust(), self.object.parent(), handle)?;
+        Ok(Some(Box::new(ImportedListing { object })))
+    }
+
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
         let split = json(split, "split")?;
         let options = json(options, "read options")?;
@@ -78,6 +93,20 @@ impl Reader for ImportedReader {
             return Ok(());
         }
         call!(self.object, TsReaderTable::post)
+    }
+}
+
+/// A listing in a plugin library.
+struct ImportedListing {
+    object: Object<TsListingTable>,
+}
+
+impl Listing for ImportedListing {
+    fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>> {
+        let request = json(request, "split request")?;
+        let mut splits = TsText::empty();
+        call!(self.object, TsListingTable::splits, request.as_ptr(), request.len(), &mut splits)?;
+        take_json(&splits, "list of splits")
     }
 }
 

@@ -120,6 +120,9 @@ fn assertions() -> String {
         same_layout!(c, "ts_reader_task", TsReaderTask { table, data });
     }
     {
+        same_layout!(c, "ts_listing", TsListing { table, data });
+    }
+    {
         same_layout!(c, "ts_writer", TsWriter { table, data });
     }
     {
@@ -167,8 +170,11 @@ fn assertions() -> String {
         same_layout!(
             c,
             "ts_reader_table",
-            TsReaderTable { size, prepare, attach, schema, splits, open, post, release }
+            TsReaderTable { size, prepare, attach, schema, splits, open, post, release, listing }
         );
+    }
+    {
+        same_layout!(c, "ts_listing_table", TsListingTable { size, splits, release });
     }
     {
         same_layout!(c, "ts_reader_task_table", TsReaderTaskTable { size, prepare, next, ack, post, cancel, release });

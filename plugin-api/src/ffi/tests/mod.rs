@@ -8,6 +8,7 @@
 //! | `strict` | null pointers, missing functions, other versions, garbage: an error, never a crash |
 //! | `malformed` | arrays and schemas that break the Arrow C data interface |
 //! | `passing` | what is passed on untouched is only moved |
+//! | `listings` | parts of a source, listed on other threads than their reader's |
 //! | `lookups` | calls and answers of lookups, however they race |
 //! | `lifetime` | release, cancel and hosts, in any order and from any thread |
 //! | `bridge` | log records and panics of a plugin reach the host, in a process of its own |
@@ -20,6 +21,7 @@ mod fixtures;
 #[cfg(not(miri))]
 mod layout;
 mod lifetime;
+mod listings;
 mod lookups;
 mod malformed;
 #[cfg(all(feature = "host", not(miri)))]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::fixtures::{load, schema, some_host};
 use crate::error::Result;
 use crate::ffi::abi::{
-    TS_ABI_VERSION, TS_OK, TsError, TsHost, TsObject, TsPlugin, TsReader, TsReaderTable, TsReaderTask,
+    TS_ABI_VERSION, TS_OK, TsError, TsHost, TsListingTable, TsObject, TsPlugin, TsReader, TsReaderTable, TsReaderTask,
     TsReaderTaskTable, TsText, TsTransformer, TsTransformerTable, TsWriter, TsWriterTable, TsWriterTask,
     TsWriterTaskTable,
 };
@@ -30,7 +30,11 @@ pub(super) const NO_READER: TsReaderTable = TsReaderTable {
     open: None,
     post: None,
     release: None,
+    listing: None,
 };
+
+pub(super) const NO_LISTING: TsListingTable =
+    TsListingTable { size: size_of::<TsListingTable>(), splits: None, release: None };
 
 pub(super) const NO_READER_TASK: TsReaderTaskTable = TsReaderTaskTable {
     size: size_of::<TsReaderTaskTable>(),
