@@ -3,6 +3,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod columns;
+mod magnitude;
 pub(crate) mod numeric;
 pub(crate) mod rows;
 

@@ -8,7 +8,6 @@ mod snapshot;
 mod split;
 mod task;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
@@ -16,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
 use transship_sql::parameters::{Source, What};
+use transship_sql::split::InTurn;
 
 use crate::config::ReaderConfig;
 use crate::session::{Server, Session, Stop};
@@ -32,18 +32,9 @@ pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
     let config = ReaderConfig::from_json(parameter)?;
     let connections = config.connections.iter().map(|_| None).collect();
     let idle = config.connections.iter().map(|_| Arc::default()).collect();
-    let to_split = (0..config.sources.len()).collect();
+    let sources = InTurn::new(config.sources.len());
     let stop = Stop::new(host);
-    Ok(Box::new(PostgresReader {
-        config,
-        stop,
-        connections,
-        idle,
-        state: None,
-        to_split,
-        tables: Vec::new(),
-        ready: VecDeque::new(),
-    }))
+    Ok(Box::new(PostgresReader { config, stop, connections, idle, state: None, sources, tables: Vec::new() }))
 }
 
 struct PostgresReader {
@@ -54,12 +45,10 @@ struct PostgresReader {
     /// For each connection of the job, those that tasks have used.
     idle: Vec<Arc<Idle>>,
     state: Option<Arc<State>>,
-    /// Indices of the sources that are not split yet.
-    to_split: VecDeque<usize>,
+    /// The tables and queries of the job, as far as they are split.
+    sources: InTurn,
     /// For each source, its table, where it has been looked up.
     tables: Vec<Option<Table>>,
-    /// Splits that have not been asked for yet.
-    ready: VecDeque<Split>,
 }
 
 /// What other processes of the run need not find out again.
@@ -118,13 +107,11 @@ impl Reader for PostgresReader {
     }
 
     fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>> {
-        while self.ready.len() < request.max as usize {
-            let Some(source) = self.to_split.pop_front() else { break };
+        while let Some(source) = self.sources.next_to_split() {
             let splits = self.split(source, request.channels)?;
-            self.ready.extend(splits);
+            self.sources.add(splits);
         }
-        let count = self.ready.len().min(request.max as usize);
-        Ok(self.ready.drain(..count).collect())
+        Ok(self.sources.take(request.max))
     }
 
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
@@ -192,8 +179,12 @@ impl PostgresReader {
 
     fn split(&mut self, index: usize, channels: u32) -> Result<Vec<Split>> {
         let source = self.config.sources[index].clone();
-        let table = self.tables.get(index).cloned().flatten();
-        let snapshot = self.state()?.snapshots[source.connection].clone();
+        // A plan asks for splits without having prepared anything.
+        let table = match self.tables.get(index) {
+            Some(table) => table.clone(),
+            None => self.select(&source)?.1,
+        };
+        let snapshot = self.state.as_ref().map(|state| state.snapshots[source.connection].clone()).unwrap_or_default();
         let several = self.config.connections.len() > 1;
         let (sources, split_by) = (self.config.sources.len(), self.config.split_by.clone());
         let condition = self.config.condition.clone();
@@ -216,7 +207,12 @@ impl PostgresReader {
         };
         let rows = table.as_ref().and_then(|table| table.rows).filter(|_| condition.is_none());
         let share = rows.map(|rows| rows / ranges.len() as u64);
-        ranges.into_iter().map(|range| Piece { source: index, range }.split(&format!("{place}{name}"), share)).collect()
+        let limit = self.config.limits[source.connection].get(self.chosen_server(source.connection)?);
+        let splits = ranges.into_iter().map(|range| {
+            let split = Piece { source: index, range }.split(&format!("{place}{name}"), share)?;
+            Ok(Split { limit: limit.cloned(), ..split })
+        });
+        splits.collect()
     }
 }
 

@@ -10,20 +10,19 @@ mod words;
 
 use std::fmt::Display;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::join;
+use futures_util::future::{join, poll_fn};
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, CopyInSink, CopyOutStream, SimpleQueryMessage, Statement};
+use tokio_postgres::{AsyncMessage, Client, CopyInSink, CopyOutStream, SimpleQueryMessage, Statement};
 use transship_plugin_api::{Error, Result};
 
 pub(crate) use server::Server;
 pub(crate) use stop::Stop;
 use words::lost_by;
-pub(crate) use words::{Constraint, Refused};
+pub(crate) use words::{Constraint, Refused, Told};
 
 /// How long to wait until a server has taken a request to cancel a statement.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(2);
@@ -35,6 +34,8 @@ pub(crate) struct Session {
     client: Client,
     /// Why the connection ended, once it has.
     ending: Arc<Mutex<Option<tokio_postgres::Error>>>,
+    /// What functions of ours have told since it was asked for last.
+    told: Arc<Mutex<Vec<Told>>>,
     // Dropped last: its tasks use what is above.
     runtime: Runtime,
 }
@@ -45,19 +46,29 @@ impl Session {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         let runtime = runtime.map_err(|error| Error::from(error).context("starting the client"))?;
         let connect = server.config.connect(server.tls.clone());
-        let (client, connection) = match runtime.block_on(stop.race(connect)) {
+        let (client, mut connection) = match runtime.block_on(stop.race(connect)) {
             None => return Err(Error::cancelled()),
             Some(Err(error)) => return Err(server.unreachable(error)),
             Some(Ok(both)) => both,
         };
-        let ending = Arc::new(Mutex::new(None));
-        let keeper = ending.clone();
+        let (ending, told) = (Arc::new(Mutex::new(None)), Arc::new(Mutex::new(Vec::new())));
+        let (keeper, listener) = (ending.clone(), told.clone());
         runtime.spawn(async move {
-            if let Err(error) = connection.await {
-                *keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+                match message {
+                    Ok(AsyncMessage::Notice(notice)) => match Told::of(&notice) {
+                        Some(ours) => lock(&listener).push(ours),
+                        None => log::info!("{}: {}", notice.severity(), notice.message()),
+                    },
+                    Ok(_) => {}
+                    Err(error) => {
+                        *lock(&keeper) = Some(error);
+                        break;
+                    }
+                }
             }
         });
-        let session = Session { server: server.clone(), stop: stop.clone(), client, ending, runtime };
+        let session = Session { server: server.clone(), stop: stop.clone(), client, ending, told, runtime };
         session.execute("setting the connection up", &server.setting_up())?;
         for statement in &server.statements {
             session.execute(format_args!("the session statement \"{statement}\""), statement)?;
@@ -124,14 +135,9 @@ impl Session {
         self.wait(self.client.prepare(sql))
     }
 
-    /// Runs a prepared query that yields numbers.
-    pub(crate) fn numbers(
-        &self,
-        query: &Statement,
-        parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<Result<Vec<i64>, tokio_postgres::Error>> {
-        let rows = self.wait(self.client.query(query, parameters))?;
-        Ok(rows.and_then(|rows| rows.iter().map(|row| row.try_get(0)).collect()))
+    /// What functions of ours have told since this was asked last.
+    pub(crate) fn told(&self) -> Vec<Told> {
+        std::mem::take(&mut *lock(&self.told))
     }
 
     /// Begins `COPY … TO STDOUT`.
@@ -196,7 +202,7 @@ impl Session {
             return Error::cancelled();
         }
         // A closed connection does not say why; what ended it does.
-        let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ending = lock(&self.ending).take();
         self.server.failed(doing, if error.is_closed() { ending.unwrap_or(error) } else { error })
     }
 
@@ -209,4 +215,8 @@ impl Session {
             log::debug!("{} did not take the request to cancel a statement", self.server.place);
         }
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

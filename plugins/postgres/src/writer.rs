@@ -5,7 +5,7 @@ mod failures;
 mod lane;
 mod load;
 mod plan;
-mod scout;
+mod sieve;
 mod stream;
 mod task;
 
@@ -48,7 +48,7 @@ impl Writer for PostgresWriter {
                 WriteMode::Update(_) => CommitClass::Append,
                 _ => CommitClass::Task,
             },
-            max_open_tasks: 0,
+            max_open_tasks: self.config.most_connections.unwrap_or(0),
             target: self.config.server.place.clone(),
             idempotent: self.config.mode.is_idempotent(),
         }
@@ -112,7 +112,7 @@ impl Writer for PostgresWriter {
         let places = plan.columns.iter().zip(schema.fields());
         let places = places.map(|(column, field)| {
             Place::new(column, field, &config.formats, config.empty_as_null, removes_nul)
-                .taking_null(!(column.not_null && plan.refuses_nulls))
+                .taking_null(!(column.not_null && plan.keeps_rows))
         });
         let places = places.collect();
         Ok(Box::new(PostgresWriterTask::new(task::Writing {

@@ -3,6 +3,8 @@
 
 use arrow_buffer::i256;
 
+use super::magnitude::{GROUPS_AT_ONCE, Magnitude};
+
 const NEGATIVE: u16 = 0x4000;
 const NOT_A_NUMBER: u16 = 0xC000;
 const INFINITY: u16 = 0xD000;
@@ -55,78 +57,34 @@ impl<'a> Numeric<'a> {
         Some(Numeric { weight: word(2) as i16 as i32, sign: word(4), scale: word(6) as usize, groups })
     }
 
-    fn groups(&self) -> impl DoubleEndedIterator<Item = u16> + '_ {
-        self.groups.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]))
-    }
-
     fn is_finite(&self) -> bool {
         matches!(self.sign, 0 | NEGATIVE)
     }
 
     /// The whole number that this one is when the point is moved so many places to the right.
+    #[inline]
     pub(crate) fn scaled(&self, scale: i8) -> Result<i128, NotDecimal> {
-        if !self.is_finite() {
-            return Err(NotDecimal::NotFinite);
-        }
-        let count = (self.groups.len() / 2) as i32;
-        // How many zeros are to be put behind the groups, or taken away.
-        let shift = 4 * (self.weight - count + 1) + scale as i32;
-        let magnitude = if count <= 4 {
-            let number = self.groups().fold(0u64, |number, group| number * 10_000 + group as u64);
-            match shift {
-                _ if number == 0 => 0,
-                0..20 => number as i128 * POWERS[shift as usize] as i128,
-                -19..0 => {
-                    let power = POWERS[-shift as usize];
-                    if number % power != 0 {
-                        return Err(NotDecimal::TooLong);
-                    }
-                    (number / power) as i128
-                }
-                _ => self.scaled_slowly(shift)?,
-            }
-        } else {
-            self.scaled_slowly(shift)?
-        };
-        Ok(if self.sign == NEGATIVE { -magnitude } else { magnitude })
-    }
-
-    fn scaled_slowly(&self, shift: i32) -> Result<i128, NotDecimal> {
-        let digits = self.digits(shift)?;
-        digits.parse().map_err(|_| NotDecimal::TooLong)
+        self.magnitude::<2>(scale)?.with_sign(self.sign == NEGATIVE).ok_or(NotDecimal::TooLong)
     }
 
     /// As [`Numeric::scaled`], for more digits.
     pub(crate) fn scaled_256(&self, scale: i8) -> Result<i256, NotDecimal> {
+        self.magnitude::<4>(scale)?.with_sign(self.sign == NEGATIVE).ok_or(NotDecimal::TooLong)
+    }
+
+    #[inline]
+    fn magnitude<const WORDS: usize>(&self, scale: i8) -> Result<Magnitude<WORDS>, NotDecimal> {
         if !self.is_finite() {
             return Err(NotDecimal::NotFinite);
         }
-        let count = (self.groups.len() / 2) as i32;
-        let digits = self.digits(4 * (self.weight - count + 1) + scale as i32)?;
-        let magnitude = i256::from_string(&digits).ok_or(NotDecimal::TooLong)?;
-        Ok(if self.sign == NEGATIVE { magnitude.wrapping_neg() } else { magnitude })
-    }
-
-    /// The groups' digits, with so many zeros behind them, or taken away.
-    fn digits(&self, shift: i32) -> Result<String, NotDecimal> {
-        let mut digits: String = self.groups().map(|group| format!("{group:04}")).collect();
-        if shift >= 0 {
-            if digits.bytes().all(|digit| digit == b'0') {
-                return Ok("0".into());
-            }
-            if shift > 100 {
-                return Err(NotDecimal::TooLong);
-            }
-            digits.extend(std::iter::repeat_n('0', shift as usize));
-        } else {
-            let kept = digits.len().saturating_sub(-shift as usize);
-            if digits[kept..].bytes().any(|digit| digit != b'0') {
-                return Err(NotDecimal::TooLong);
-            }
-            digits.truncate(kept);
-        }
-        let digits = digits.trim_start_matches('0');
-        Ok(if digits.is_empty() { "0".into() } else { digits.into() })
+        let (groups, _) = self.groups.as_chunks();
+        // How many zeros are to be put behind the groups; if it is negative, taken away.
+        let shift = 4 * (self.weight - groups.len() as i32 + 1) + scale as i32;
+        let magnitude = match usize::try_from(shift) {
+            Ok(zeros) => Magnitude::ZERO.with_groups(groups).and_then(|whole| whole.with_zeros(zeros)),
+            Err(_) => without_digits(groups, shift.unsigned_abs() as usize),
+        };
+        magnitude.ok_or(NotDecimal::TooLong)
     }
 
     /// Appends the number as the server would write it.
@@ -146,16 +104,18 @@ impl<'a> Numeric<'a> {
             }
         };
         let first = self.weight.max(0);
-        out.extend_from_slice(group(first).to_string().as_bytes());
+        let digits = digits_of(group(first));
+        let zeros = digits.iter().take(3).take_while(|digit| **digit == b'0').count();
+        out.extend_from_slice(&digits[zeros..]);
         for place in (0..first).rev() {
-            push_group(out, group(place));
+            out.extend_from_slice(&digits_of(group(place)));
         }
         if self.scale > 0 {
             out.push(b'.');
             let end = out.len() + self.scale;
             let mut place = -1;
             while out.len() < end {
-                push_group(out, group(place));
+                out.extend_from_slice(&digits_of(group(place)));
                 place -= 1;
             }
             out.truncate(end);
@@ -163,9 +123,28 @@ impl<'a> Numeric<'a> {
     }
 }
 
-fn push_group(out: &mut Vec<u8>, group: u16) {
+/// The number of groups without so many digits at their end, which must be zeros; else `None`.
+fn without_digits<const WORDS: usize>(groups: &[[u8; 2]], digits: usize) -> Option<Magnitude<WORDS>> {
+    let kept = groups.len().saturating_sub(digits / 4);
+    let (kept, dropped) = groups.split_at(kept);
+    if dropped.iter().any(|group| *group != [0, 0]) {
+        return None;
+    }
+    let Some((last, whole)) = kept.split_last().filter(|_| !digits.is_multiple_of(4)) else {
+        return Magnitude::ZERO.with_groups(kept);
+    };
+    let (last, power) = (u16::from_be_bytes(*last) as u64, POWERS[digits % 4]);
+    if !last.is_multiple_of(power) {
+        return None;
+    }
+    Magnitude::ZERO.with_groups(whole)?.times_plus(10_000 / power, last / power)
+}
+
+/// The four digits of a group.
+#[inline]
+fn digits_of(group: u16) -> [u8; 4] {
     let digit = |divisor: u16| b'0' + (group / divisor % 10) as u8;
-    out.extend_from_slice(&[digit(1000), digit(100), digit(10), digit(1)]);
+    [digit(1000), digit(100), digit(10), digit(1)]
 }
 
 /// A number in decimal digits, taken apart.
@@ -329,30 +308,48 @@ fn exponent(text: &str) -> Option<i64> {
 
 /// Appends `value` divided by ten to the power of `scale` as a `numeric` cell, its length before it.
 pub(crate) fn put_i128(out: &mut Vec<u8>, value: i128, scale: i8) {
-    let magnitude = value.unsigned_abs();
+    match u64::try_from(value.unsigned_abs()) {
+        Ok(word) => put_magnitude(out, Magnitude::of_word(word), value < 0, scale),
+        Err(_) => put_magnitude(out, Magnitude::of_i128(value), value < 0, scale),
+    }
+}
+
+/// As [`put_i128`], for more digits.
+pub(crate) fn put_i256(out: &mut Vec<u8>, value: i256, scale: i8) {
+    match value.to_i128() {
+        Some(value) => put_i128(out, value, scale),
+        None => put_magnitude(out, Magnitude::of_i256(value), value.is_negative(), scale),
+    }
+}
+
+#[inline]
+fn put_magnitude<const WORDS: usize>(out: &mut Vec<u8>, magnitude: Magnitude<WORDS>, negative: bool, scale: i8) {
+    let shown = scale.max(0) as u16;
+    if magnitude.is_zero() {
+        return put_groups(out, &[], 0, false, shown);
+    }
+    // 78 digits at most, and the last group may have one only.
+    let mut groups = [0u16; 24];
+    let (mut start, mut rest) = (groups.len(), magnitude);
+    // Groups are counted from the point: the last one is filled up with zeros.
     let behind = scale.rem_euclid(4) as usize;
-    let padding = if behind == 0 { 0 } else { 4 - behind };
-    let aligned = u64::try_from(magnitude).ok().and_then(|magnitude| magnitude.checked_mul(POWERS[padding]));
-    let Some(mut rest) = aligned else {
-        let digits = magnitude.to_string().into_bytes();
-        let decimal = Decimal::Finite { negative: value < 0, digits, scale: scale as i64 };
-        // At most 39 digits and a scale of 8 bits: less than any numeric can have.
-        let _ = decimal.put(out);
-        return;
-    };
-    if rest == 0 {
-        return put_groups(out, &[], 0, false, scale.max(0) as u16);
-    }
-    let mut groups = [0u16; 5];
-    let mut start = groups.len();
-    while rest > 0 {
+    let mut lowest = -(scale as i64).div_euclid(4);
+    if behind > 0 {
+        lowest -= 1;
         start -= 1;
-        groups[start] = (rest % 10_000) as u16;
-        rest /= 10_000;
+        groups[start] = (rest.take_remainder(POWERS[behind]) * POWERS[4 - behind]) as u16;
     }
-    let lowest = -(scale as i64 + padding as i64) / 4;
+    while !rest.is_zero() {
+        let mut digits = rest.take_digits();
+        for _ in 0..GROUPS_AT_ONCE {
+            start -= 1;
+            groups[start] = (digits % 10_000) as u16;
+            digits /= 10_000;
+        }
+    }
     let weight = lowest + (groups.len() - start) as i64 - 1;
-    put_groups(out, &groups[start..], weight as i16, value < 0, scale.max(0) as u16);
+    let zeros = groups[start..].iter().take_while(|group| **group == 0).count();
+    put_groups(out, &groups[start + zeros..], (weight - zeros as i64) as i16, negative, shown);
 }
 
 /// Groups, the first of which is not zero, as a cell.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use transship_plugin_api::{ColumnFormats, Parameter, Params, Result};
+use transship_plugin_api::{ColumnFormats, Limit, Parameter, Params, Result};
 use transship_sql::parameters::{Columns, Reader, Source, describe};
 
 use super::{RULES, location, server, zone_name};
@@ -17,9 +17,11 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
     describe::reader::URL,
     describe::reader::TABLE,
     describe::reader::QUERY,
+    describe::reader::MAX_CONNECTIONS,
     describe::SHORT_URL,
     describe::reader::SHORT_TABLE,
     describe::reader::SHORT_QUERY,
+    describe::reader::SHORT_MAX_CONNECTIONS,
     describe::reader::COLUMN,
     describe::reader::WHERE,
     describe::reader::SPLIT_PK,
@@ -45,6 +47,8 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
 pub(crate) struct ReaderConfig {
     /// For each connection, the servers where its database may be: the first that answers is read.
     pub(crate) connections: Vec<Vec<Arc<Server>>>,
+    /// For each connection that has any, the limits of what is open at once.
+    pub(crate) limits: Vec<Vec<Limit>>,
     /// In the order of the job file.
     pub(crate) sources: Vec<Source>,
     pub(crate) columns: Columns,
@@ -73,6 +77,7 @@ impl ReaderConfig {
         });
         Ok(ReaderConfig {
             connections: connections.collect::<Result<_>>()?,
+            limits: shared.limits,
             sources: shared.sources,
             columns: shared.columns,
             condition: shared.condition,

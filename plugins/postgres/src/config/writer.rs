@@ -17,8 +17,10 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
     describe::writer::CONNECTION,
     describe::writer::URL,
     describe::writer::TABLE,
+    describe::writer::MAX_CONNECTIONS,
     describe::SHORT_URL,
     describe::writer::SHORT_TABLE,
+    describe::writer::SHORT_MAX_CONNECTIONS,
     describe::writer::COLUMN,
     describe::writer::COLUMN_MAPPING,
     describe::writer::CREATE_TABLE,
@@ -55,6 +57,8 @@ pub(crate) enum NulCharacter {
 /// Where to write, and how.
 pub(crate) struct WriterConfig {
     pub(crate) server: Arc<Server>,
+    /// How many tasks may be connected at once, if the job limits it.
+    pub(crate) most_connections: Option<u32>,
     pub(crate) table: String,
     /// `None`: those of the reader.
     pub(crate) columns: Option<Columns>,
@@ -87,6 +91,7 @@ impl WriterConfig {
         let is_given = |key: &str| params.value(key).is_some() && !params.is_blank(key);
         Ok(WriterConfig {
             server: server(&params, &shared.location, &shared.login, &shared.session, zone)?,
+            most_connections: shared.most_connections,
             table: shared.table,
             columns: shared.columns,
             mapping: shared.mapping,

@@ -8,7 +8,7 @@ use crate::session::Session;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A moment, as other connections can take it over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Snapshot {
     /// `None`: each task sees the moment at which it begins.
     id: Option<String>,

@@ -14,6 +14,8 @@ pub(crate) struct Refused {
     pub(crate) code: SqlState,
     /// The server's words.
     pub(crate) cause: String,
+    /// The first of them, without values.
+    pub(crate) message: String,
     /// The column at fault, where a constraint is about one.
     column: Option<String>,
     /// The constraint that was broken.
@@ -37,10 +39,17 @@ impl Refused {
         Some(Refused {
             code: said.code().clone(),
             cause: words(said),
+            message: said.message().trim().into(),
             column: said.column().map(String::from).or_else(|| said.detail().and_then(first_of_key)),
             constraint: constraint(said),
             context: said.where_().unwrap_or_default().into(),
         })
+    }
+
+    /// The server took a COPY, but what it said of it does not add up.
+    pub(crate) fn unclear(cause: String) -> Refused {
+        let (code, message, context) = (SqlState::DATA_EXCEPTION, cause.clone(), String::new());
+        Refused { code, cause, message, column: None, constraint: None, context }
     }
 
     /// The row of a COPY into this table that is at fault, from 1, and the column, as far as the server tells.
@@ -67,6 +76,29 @@ impl Refused {
     /// Whether the same may be taken a little later: a deadlock, a lock that somebody else holds.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self.code.code(), "40P01" | "40001" | "55P03")
+    }
+}
+
+/// What a function of ours has told with a notice.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) text: String,
+    context: String,
+}
+
+impl Told {
+    /// The code of such notices, which no server has by itself.
+    pub(crate) const CODE: &str = "TS001";
+
+    /// `None`: somebody else's notice.
+    pub(super) fn of(notice: &DbError) -> Option<Told> {
+        let is_ours = notice.code().code() == Told::CODE;
+        is_ours.then(|| Told { text: notice.message().into(), context: notice.where_().unwrap_or_default().into() })
+    }
+
+    /// The row of a COPY into this table that was looked at, from 1.
+    pub(crate) fn row(&self, table: &str) -> Option<usize> {
+        place_in_copy(&self.context, table).0
     }
 }
 
@@ -179,14 +211,16 @@ fn ends_the_connection(code: &SqlState) -> bool {
     matches!(code.code(), "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03") || code.code().starts_with("08")
 }
 
-/// The row and the column that `COPY t, line 3, column a: "x"` names.
+/// The row and the column that `COPY t, line 3, column a: "x"` names, with whatever words the server has for line and column.
 fn place_in_copy(context: &str, table: &str) -> (Option<usize>, Option<String>) {
     // A trigger's own context may stand before it.
-    let begin = format!("COPY {table}, line ");
-    let Some(rest) = context.lines().find_map(|line| line.strip_prefix(&begin)) else { return (None, None) };
+    let begin = format!("COPY {table}, ");
+    let numbered = context.lines().filter_map(|line| line.strip_prefix(&begin)?.split_once(' '));
+    let is_number = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
+    let Some((_, rest)) = numbered.into_iter().find(|(_, rest)| is_number(rest)) else { return (None, None) };
     let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
     let line = rest[..digits].parse().ok();
-    let column = rest[digits..].strip_prefix(", column ");
+    let column = rest[digits..].strip_prefix(", ").and_then(|rest| rest.split_once(' ')).map(|(_, rest)| rest);
     // Behind the name stands the value, or that it is null.
     let column = column.map(|rest| rest.find(": ").map_or(rest, |end| &rest[..end]).to_string());
     (line, column)
@@ -213,6 +247,7 @@ mod tests {
         );
         assert_eq!(place_in_copy("COPY t, line 3: \"1, line 9\"", "t"), (Some(3), None));
         assert_eq!(place_in_copy("SQL function \"f\" statement 1\nCOPY t, line 2", "t"), (Some(2), None));
+        assert_eq!(place_in_copy("COPY t, Zeile 3, Spalte a b: \"x, y\"", "t"), (Some(3), Some("a b".into())));
         assert_eq!(place_in_copy("PL/pgSQL function f() line 1 at RAISE", "t"), (None, None));
     }
 }

@@ -10,6 +10,7 @@ use transship_sql::retry::{Schedule, with_retries};
 use transship_sql::write::{BadRow, RowsError, store};
 
 use super::load::{GO_BACK, Load, Loading, Waiting};
+use super::sieve::Learnt;
 use super::stream::{Format, Stream, lanes};
 use crate::session::Refused;
 
@@ -17,24 +18,24 @@ impl Load {
     /// The COPY has been refused: finds the records at fault, and writes all others.
     pub(super) fn recover(&mut self, loading: &Loading<'_>, refused: Refused) -> Result<()> {
         loading.session.execute("going back to a savepoint", GO_BACK)?;
-        let mut waiting = self.waiting();
+        let waiting = self.waiting();
         // Up to here everything is known.
         let mut known = 0;
         let judged = self.judge(loading, refused.clone(), 0..waiting.len());
-        let suspects = self.suspects_by(loading, &refused, &waiting)?;
+        if let RowsError::All(error) = judged {
+            return Err(error);
+        }
+        // Then all records are sent as before: the server leaves the bad ones out.
+        let is_sifted = self.is_sifted_now(loading, &refused)?;
         match judged {
-            RowsError::All(error) => return Err(error),
-            _ if !suspects.is_empty() => {
-                waiting.retain(|record| suspects.binary_search(record).is_err());
-                self.suspects.extend(suspects);
-            }
+            _ if is_sifted => {}
             RowsError::Row(found) => {
                 known = found.row + 1;
                 let mut bad = store(0..found.row, &mut |rows| self.attempt(loading, &waiting, rows))?;
                 bad.push(found);
                 self.found(loading, &waiting, 0..known, &bad)?;
             }
-            RowsError::Some(_) => {}
+            RowsError::Some(_) | RowsError::All(_) => {}
         }
         while known < waiting.len() {
             // In smaller parts than it was sent: where there is one bad record there may be more.
@@ -44,7 +45,6 @@ impl Load {
             self.found(loading, &waiting, known..end, &bad)?;
             known = end;
         }
-        self.send_suspects(loading)?;
         self.done();
         Ok(())
     }
@@ -61,6 +61,11 @@ impl Load {
         bad.iter().try_for_each(|bad| self.report_dirty(loading, waiting[bad.row], bad.column, &bad.cause))
     }
 
+    /// Reports records of a COPY that the server has left out.
+    pub(super) fn report_left_out(&self, loading: &Loading<'_>, sent: &[Waiting], left_out: &[BadRow]) -> Result<()> {
+        left_out.iter().try_for_each(|bad| self.report_dirty(loading, sent[bad.row], bad.column, &bad.cause))
+    }
+
     fn report_dirty(
         &self,
         loading: &Loading<'_>,
@@ -72,46 +77,21 @@ impl Load {
         dirty_row(loading.host.as_ref(), &held.records, row, Some(held.origin.position(row)), column, cause)
     }
 
-    /// Gets to know the constraint that was broken, and looks which records may be the ones that do.
-    fn suspects_by(&mut self, loading: &Loading<'_>, refused: &Refused, waiting: &[Waiting]) -> Result<Vec<Waiting>> {
-        let Loading { session, plan, places, .. } = loading;
-        let Some(broken) = &refused.constraint else { return Ok(Vec::new()) };
-        match self.scouts.learn(session, plan, places, broken)? {
-            true => self.suspects_among(loading, waiting),
-            false => Ok(Vec::new()),
-        }
-    }
-
-    /// Which of these records will break a constraint that has been broken before.
-    pub(super) fn suspects_among(&mut self, loading: &Loading<'_>, records: &[Waiting]) -> Result<Vec<Waiting>> {
-        self.make_safe(loading)?;
-        let batches: Vec<_> = records
-            .chunk_by(|one, other| one.0 == other.0)
-            .map(|rows| (self.batch(rows[0].0).records.clone(), rows.iter().map(|(_, row)| *row).collect()))
-            .collect();
-        match self.scouts.suspects(loading.session, loading.places, &batches)? {
-            Ok(suspects) => Ok(suspects.into_iter().map(|index| records[index]).collect()),
-            Err(error) => {
-                log::debug!("records cannot be checked before they are sent: {error}");
+    /// Whether the check that was broken is a condition from now on.
+    fn is_sifted_now(&mut self, loading: &Loading<'_>, refused: &Refused) -> Result<bool> {
+        match self.sieve.learn(loading, refused)? {
+            Learnt::Nothing => Ok(false),
+            Learnt::Failed => {
                 loading.session.execute("going back to a savepoint", GO_BACK)?;
-                Ok(Vec::new())
+                Ok(false)
+            }
+            Learnt::Condition => {
+                self.change_sieve();
+                self.savepoint_due = true;
+                self.make_safe(loading)?;
+                Ok(true)
             }
         }
-    }
-
-    /// Writes the suspects one by one: the server says which of them are bad.
-    pub(super) fn send_suspects(&mut self, loading: &Loading<'_>) -> Result<()> {
-        for suspect in std::mem::take(&mut self.suspects) {
-            match self.attempt(loading, &[suspect], 0..1) {
-                Ok(()) => {}
-                Err(RowsError::All(error)) => return Err(error),
-                Err(RowsError::Row(BadRow { column, cause, .. })) => {
-                    self.report_dirty(loading, suspect, column, &cause)?;
-                }
-                Err(RowsError::Some(cause)) => self.report_dirty(loading, suspect, None, &cause)?,
-            }
-        }
-        Ok(())
     }
 
     /// Writes some of the waiting records with a COPY of their own.
@@ -124,10 +104,18 @@ impl Load {
             }
             Ok(sent)
         });
-        outcome?.map_err(|refused| self.judge(loading, refused, rows))
+        match outcome? {
+            Ok(left_out) => Ok(self.report_left_out(loading, &waiting[rows], &left_out)?),
+            Err(refused) => Err(self.judge(loading, refused, rows)),
+        }
     }
 
-    fn send(&mut self, loading: &Loading<'_>, waiting: &[Waiting], rows: Range<usize>) -> Result<Result<(), Refused>> {
+    fn send(
+        &mut self,
+        loading: &Loading<'_>,
+        waiting: &[Waiting],
+        rows: Range<usize>,
+    ) -> Result<Result<Vec<BadRow>, Refused>> {
         let all = &waiting[rows];
         let formats: &[Format] = match loading.usual_format() {
             Format::Binary => &[Format::Binary, Format::Text],
@@ -136,7 +124,7 @@ impl Load {
         for format in formats {
             if let Some(stream) = self.encode(loading, all, *format)? {
                 return match stream {
-                    Ok(stream) => self.take(loading, stream),
+                    Ok(stream) => self.take(loading, stream, all.len()),
                     Err(refused) => Ok(Err(refused)),
                 };
             }
@@ -186,7 +174,9 @@ impl Load {
         }
         let (line, column) = refused.place(&loading.plan.copied_table);
         let column = column.and_then(|name| loading.plan.columns.iter().position(|column| column.name == name));
-        match line.filter(|line| (1..=rows.len()).contains(line)) {
+        // Of one record it need not be said.
+        let line = line.filter(|line| (1..=rows.len()).contains(line)).or((rows.len() == 1).then_some(1));
+        match line {
             Some(line) => RowsError::Row(BadRow { row: rows.start + line - 1, column, cause: refused.cause }),
             None => RowsError::Some(refused.cause),
         }

@@ -1,15 +1,24 @@
 //! How many records to write with one COPY, so that bad ones cost little.
 //!
 //! A COPY is stored as a whole or not at all, so a record that the server refuses costs all those that were sent with it. Many
-//! small COPYs cost as well: each has to be begun, ended, and made safe by a savepoint.
+//! small COPYs cost as well: each has to be begun, ended, and made safe by a savepoint. And for each COPY the server makes up to a
+//! thousand places for rows, each of which takes it the longer the more there are, so that COPYs of about a thousand records are
+//! the dearest: where bad records are frequent, COPYs are much smaller, and where they are not, much larger.
 
 use std::ops::Range;
 
-/// Records that could be sent in the time that a COPY takes to begin and to end, about. It takes that long because the server
-/// makes a thousand places for rows each time, and needs the longer for each the more there are.
-const RECORDS_PER_COPY: f64 = 500.0;
+/// Records that could be sent in the time that a small COPY takes to begin and to end, about, and a large one.
+const RECORDS_PER_SMALL_COPY: f64 = 20.0;
+const RECORDS_PER_LARGE_COPY: f64 = 400.0;
+/// The most records of a small COPY: from there on the places for rows cost more than another COPY.
+const SMALL: f64 = 256.0;
+/// Where bad records lie farther apart, large COPYs cost less.
+const RARE: f64 = 30_000.0;
+/// Records of the first COPY. As long as there has been no bad one, each next one may have as many as all before it: a bad record
+/// then costs no more than there was to be gained.
+const FIRST: usize = 8_192;
 /// With fewer records in a COPY hardly anything is gained.
-const FEWEST: usize = 64;
+const FEWEST: f64 = 16.0;
 
 /// How far bad records lie apart.
 #[derive(Debug)]
@@ -47,14 +56,27 @@ impl Failures {
         self.since = 0;
     }
 
-    /// The number of records at which the cost of beginning COPYs and that of writing records again are the least together: the
-    /// root of twice their product.
+    /// The number of records at which the cost of beginning COPYs and that of writing records again are the least together.
     pub(super) fn records_of_a_copy(&self) -> usize {
-        let Some(distance) = self.distance else { return usize::MAX };
-        // Once there has been none for a long time, they have become rarer.
-        let distance = distance.max(self.since as f64);
-        ((2.0 * distance * RECORDS_PER_COPY).sqrt() as usize).max(FEWEST)
+        match self.distance {
+            None => FIRST.max(self.since as usize),
+            Some(_) if self.distance() < RARE => {
+                best(self.distance(), RECORDS_PER_SMALL_COPY).clamp(FEWEST, SMALL) as usize
+            }
+            Some(_) => best(self.distance(), RECORDS_PER_LARGE_COPY) as usize,
+        }
     }
+
+    /// Records between bad ones, as far as is known.
+    pub(super) fn distance(&self) -> f64 {
+        // Once there has been none for a long time, they have become rarer.
+        self.distance.unwrap_or_default().max(self.since as f64)
+    }
+}
+
+/// The root of twice the product of how far bad records lie apart, and how many could be written instead of beginning a COPY.
+fn best(distance: f64, records_per_copy: f64) -> f64 {
+    (2.0 * distance * records_per_copy).sqrt()
 }
 
 #[cfg(test)]
@@ -64,19 +86,22 @@ mod tests {
     #[test]
     fn copies_are_the_smaller_the_more_records_are_bad() {
         let mut failures = Failures::new();
-        assert_eq!(failures.records_of_a_copy(), usize::MAX);
+        assert_eq!(failures.records_of_a_copy(), FIRST);
+        failures.written(10 * FIRST);
+        assert_eq!(failures.records_of_a_copy(), 10 * FIRST);
+        let mut failures = Failures::new();
         for _ in 0..50 {
             failures.written(10_000);
             failures.failed();
         }
         let rare = failures.records_of_a_copy();
-        assert!((2_000..5_000).contains(&rare), "{rare}");
+        assert_eq!(rare, SMALL as usize);
         for _ in 0..50 {
             failures.written(10);
             failures.failed();
         }
         assert!(failures.records_of_a_copy() < rare);
         failures.written(1_000_000);
-        assert!(failures.records_of_a_copy() > rare);
+        assert!(failures.records_of_a_copy() > 10_000);
     }
 }

@@ -3,16 +3,17 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType,
 };
 use arrow_array::{Array, BinaryArray, BooleanArray, StringArray};
-use arrow_buffer::{Buffer, NullBuffer};
+use arrow_buffer::{Buffer, NullBuffer, i256};
 use arrow_schema::{DataType, TimeUnit};
 use bytes::Bytes;
 use transship_plugin_api::row::Column;
 
 use crate::binary::cells::{self, Refusal};
-use crate::binary::numeric::put_i128;
+use crate::binary::numeric::{put_i128, put_i256};
 use crate::place::{Place, Target};
 
 /// Digits of a second that the server keeps.
@@ -49,6 +50,7 @@ enum Values<'a> {
     Float64(&'a [f64]),
     /// With its scale; the column takes all digits.
     Decimal(&'a [i128], i8),
+    LongDecimal(&'a [i256], i8),
     /// Texts without a NUL character, as long as they like.
     Text(&'a StringArray),
     /// Texts that have to be looked at one by one.
@@ -81,6 +83,10 @@ impl<'a> Lane<'a> {
             Values::Float64(values) => cells::put_fixed(out, values[row].to_be_bytes()),
             Values::Decimal(values, scale) => {
                 put_i128(out, values[row], *scale);
+                Ok(())
+            }
+            Values::LongDecimal(values, scale) => {
+                put_i256(out, values[row], *scale);
                 Ok(())
             }
             Values::Text(values) => cells::put_bytes(out, values.value(row).as_bytes()),
@@ -120,12 +126,15 @@ impl<'a> Values<'a> {
             (DataType::Int64, Target::Int8) => Values::Int64(array.as_primitive::<Int64Type>().values()),
             (DataType::Float32, Target::Float4) => Values::Float32(array.as_primitive::<Float32Type>().values()),
             (DataType::Float64, Target::Float8) => Values::Float64(array.as_primitive::<Float64Type>().values()),
-            (DataType::Decimal128(precision, scale), Target::Numeric { limit }) => {
-                let (before, behind) = (*precision as i32 - *scale as i32, *scale as i32);
-                match limit.is_none_or(|(most, scale)| before <= most - scale && behind <= scale) {
-                    true => Values::Decimal(array.as_primitive::<Decimal128Type>().values(), *scale),
-                    false => Values::Any,
-                }
+            (DataType::Decimal128(precision, scale), Target::Numeric { limit })
+                if has_room(limit, *precision, *scale) =>
+            {
+                Values::Decimal(array.as_primitive::<Decimal128Type>().values(), *scale)
+            }
+            (DataType::Decimal256(precision, scale), Target::Numeric { limit })
+                if has_room(limit, *precision, *scale) =>
+            {
+                Values::LongDecimal(array.as_primitive::<Decimal256Type>().values(), *scale)
             }
             (DataType::Utf8, Target::Text { most }) => Values::of_texts(array.as_string(), most),
             (DataType::Binary, Target::Bytes) => Values::Bytes(array.as_binary()),
@@ -146,4 +155,10 @@ impl<'a> Values<'a> {
             false => Values::LookedAt(texts),
         }
     }
+}
+
+/// Whether a column with this precision and scale, if it has any, takes all decimals of another one.
+fn has_room(limit: Option<(i32, i32)>, precision: u8, scale: i8) -> bool {
+    let (precision, scale) = (precision as i32, scale as i32);
+    limit.is_none_or(|(most, behind)| precision - scale <= most - behind && scale <= behind)
 }

@@ -1,8 +1,7 @@
 //! Records on their way into the table: in one transaction, COPY by COPY, each behind a savepoint.
 //!
 //! Records are kept until the COPY that they are in has been taken. If it is refused, it is undone, the bad ones are found, and
-//! the others are written again (`again`). Once a constraint has been broken, records are looked at before they are sent
-//! (`scout`), many at a time.
+//! the others are written again (`again`). Once a check has been broken, the server leaves such records out (`sieve`).
 
 use std::collections::VecDeque;
 
@@ -10,11 +9,12 @@ use arrow_array::RecordBatch;
 use tokio_postgres::Statement;
 use transship_plugin_api::batch::dirty_row;
 use transship_plugin_api::{Batch, Error, HostRef, Origin, Report, Result};
+use transship_sql::write::BadRow;
 
 use super::again::unless_locked;
 use super::failures::Failures;
 use super::plan::Plan;
-use super::scout::Scouts;
+use super::sieve::Sieve;
 use super::stream::{Format, Stream, Unsent, lanes};
 use crate::binary::cells::Refusal;
 use crate::place::{Place, Target};
@@ -60,9 +60,7 @@ pub(super) struct Load {
     sent: usize,
     bytes: usize,
     pub(super) failures: Failures,
-    pub(super) scouts: Scouts,
-    /// Records that are suspected to be bad: each is to be sent by itself.
-    pub(super) suspects: Vec<Waiting>,
+    pub(super) sieve: Sieve,
     /// Records that are still sent as text, because one before them could not be read here.
     as_text: usize,
     /// How many that will be the next time.
@@ -75,7 +73,7 @@ pub(super) struct Load {
     /// Whether the transaction is open.
     begun: bool,
     /// Whether what has been taken is not behind the savepoint yet.
-    savepoint_due: bool,
+    pub(super) savepoint_due: bool,
     /// Whether the temporary table is there.
     staged: bool,
     pub(super) report: Report,
@@ -106,8 +104,7 @@ impl Load {
             sent: 0,
             bytes: 0,
             failures: Failures::new(),
-            scouts: Scouts::default(),
-            suspects: Vec::new(),
+            sieve: Sieve::default(),
             as_text: 0,
             run: FIRST_RUN,
             repeats_keys: false,
@@ -126,28 +123,18 @@ impl Load {
         let row_bytes = batch.bytes / batch.num_rows().max(1);
         let records = batch.into_records()?;
         self.held.push_back(Held { records, origin, row_bytes, start: 0, end: 0, left_out: Vec::new() });
-        if self.scouts.is_empty() {
-            self.send_batch(loading, self.first + self.held.len() - 1, None)?;
-        }
-        if self.is_much(self.unsent(), loading) {
-            self.finish(loading)?;
-        }
+        self.send_batch(loading, self.first + self.held.len() - 1)?;
         self.let_go();
         Ok(())
     }
 
-    /// Sends what is left of a batch, without suspects. Where it has not been looked for suspects yet, only until it should be.
-    fn send_batch(&mut self, loading: &Loading<'_>, number: usize, suspects: Option<&[Waiting]>) -> Result<()> {
-        let Held { records, end, row_bytes, .. } = &self.held[number - self.first];
-        let (records, mut row, row_bytes) = (records.clone(), *end, *row_bytes);
+    /// Sends a batch that has just come.
+    fn send_batch(&mut self, loading: &Loading<'_>, number: usize) -> Result<()> {
+        let Held { records, row_bytes, .. } = &self.held[number - self.first];
+        let (records, mut row, row_bytes) = (records.clone(), 0, *row_bytes);
         let usual = loading.usual_format();
         let lanes = lanes(&records, loading.places);
-        while row < records.num_rows() && (suspects.is_some() || self.scouts.is_empty()) {
-            if suspects.is_some_and(|suspects| suspects.binary_search(&(number, row)).is_ok()) {
-                self.set_aside(number, row);
-                row += 1;
-                continue;
-            }
+        while row < records.num_rows() {
             let format = if self.as_text > 0 { Format::Text } else { usual };
             if self.stream.as_ref().is_some_and(|stream| stream.format != format) {
                 self.end_copy(loading)?;
@@ -181,46 +168,16 @@ impl Load {
             }
             self.as_text = self.as_text.saturating_sub(1);
             row += 1;
-            if self.is_much((self.sent, self.bytes), loading) {
+            if self.is_much(loading) {
                 self.end_copy(loading)?;
             }
         }
         Ok(())
     }
 
-    /// Keeps a record for later.
-    fn set_aside(&mut self, number: usize, row: usize) {
-        let held = &mut self.held[number - self.first];
-        held.end = row + 1;
-        held.left_out.push(row);
-        self.suspects.push((number, row));
-    }
-
-    /// Whether so many records and bytes are enough for a COPY.
-    fn is_much(&self, (records, bytes): (usize, usize), loading: &Loading<'_>) -> bool {
-        records >= loading.copy_records.min(self.failures.records_of_a_copy()) || bytes >= loading.copy_bytes
-    }
-
-    /// Records that have not been sent, and their bytes.
-    fn unsent(&self) -> (usize, usize) {
-        let unsent = self.held.iter().map(|held| (held.records.num_rows() - held.end, held.row_bytes));
-        unsent.fold((0, 0), |(records, bytes), (more, row_bytes)| (records + more, bytes + more * row_bytes))
-    }
-
-    /// Looks at records that have not been sent, and sends them.
-    fn send_unsent(&mut self, loading: &Loading<'_>) -> Result<()> {
-        let numbers = self.first..self.first + self.held.len();
-        let unsent = numbers.clone().flat_map(|number| {
-            let held = &self.held[number - self.first];
-            (held.end..held.records.num_rows()).map(move |row| (number, row))
-        });
-        let unsent: Vec<Waiting> = unsent.collect();
-        let Some((begin, _)) = unsent.first().copied() else { return Ok(()) };
-        let suspects = self.suspects_among(loading, &unsent)?;
-        for number in begin..numbers.end {
-            self.send_batch(loading, number, Some(&suspects))?;
-        }
-        Ok(())
+    /// Whether what has been sent is enough for a COPY.
+    fn is_much(&self, loading: &Loading<'_>) -> bool {
+        self.sent >= loading.copy_records.min(self.failures.records_of_a_copy()) || self.bytes >= loading.copy_bytes
     }
 
     /// The COPY that is going on; if there is none, a new one, in the transaction.
@@ -241,12 +198,21 @@ impl Load {
         let copy = match slot {
             Some(copy) => copy,
             None => {
-                slot.insert(session.prepare(format_args!("writing into {}", plan.table), &plan.copy(format.word()))?)
+                let sql = plan.copy(format.word(), self.sieve.condition().as_deref());
+                slot.insert(session.prepare(format_args!("writing into {}", plan.table), &sql)?)
             }
         };
+        // Of a COPY that was refused.
+        session.told();
         let before = std::mem::take(&mut self.savepoint_due).then_some(GO_ON);
         let begun = Stream::begin(session, before, copy, format)?;
         begun.map_err(|error| session.failed(format_args!("writing into {}", plan.table), error))
+    }
+
+    /// Goes on with another condition for records.
+    pub(super) fn change_sieve(&mut self) {
+        self.binary_copy = None;
+        self.text_copy = None;
     }
 
     /// Begins the transaction when the first record is there.
@@ -295,31 +261,19 @@ impl Load {
         }
     }
 
-    /// Writes all records that are held: they are safe in the transaction, or dirty.
-    pub(super) fn finish(&mut self, loading: &Loading<'_>) -> Result<()> {
-        if !self.scouts.is_empty() {
-            // Looking takes place between COPYs.
-            self.end_copy(loading)?;
-            self.send_unsent(loading)?;
-        }
-        self.end_copy(loading)
-    }
-
-    /// Ends the COPY that is going on: its records are safe in the transaction, or dirty.
-    fn end_copy(&mut self, loading: &Loading<'_>) -> Result<()> {
-        let Some(stream) = self.stream.take() else {
-            self.send_suspects(loading)?;
-            self.done();
-            return Ok(());
-        };
+    /// Ends the COPY that is going on: all records are safe in the transaction then, or dirty.
+    pub(super) fn end_copy(&mut self, loading: &Loading<'_>) -> Result<()> {
+        let Some(stream) = self.stream.take() else { return Ok(()) };
         if stream.format == Format::Binary && self.sent > self.run {
             // They have become rare again.
             self.run = FIRST_RUN;
         }
-        match self.take(loading, stream)? {
-            Ok(()) => {
+        match self.take(loading, stream, self.sent)? {
+            Ok(left_out) => {
+                if !left_out.is_empty() {
+                    self.report_left_out(loading, &self.waiting(), &left_out)?;
+                }
                 self.failures.written(self.sent);
-                self.send_suspects(loading)?;
                 self.done();
                 Ok(())
             }
@@ -329,7 +283,7 @@ impl Load {
 
     /// Ends the transaction for good, and tells what was in it.
     pub(super) fn commit(&mut self, loading: &Loading<'_>) -> Result<Report> {
-        self.finish(loading)?;
+        self.end_copy(loading)?;
         if std::mem::take(&mut self.begun) {
             loading.session.commit()?;
             self.savepoint_due = false;
@@ -337,12 +291,24 @@ impl Load {
         Ok(std::mem::take(&mut self.report))
     }
 
-    /// Ends a COPY, and makes its records safe.
-    pub(super) fn take(&mut self, loading: &Loading<'_>, stream: Stream) -> Result<Result<(), Refused>> {
+    /// Ends a COPY of so many records, and makes them safe, but for those that the server has left out.
+    pub(super) fn take(
+        &mut self,
+        loading: &Loading<'_>,
+        stream: Stream,
+        sent: usize,
+    ) -> Result<Result<Vec<BadRow>, Refused>> {
         let session = loading.session;
         let taken = match stream.finish(session)? {
             Ok(taken) => taken,
             Err(refused) => return Ok(Err(refused)),
+        };
+        let left_out = match self.sieve.left_out(loading, sent, taken) {
+            Ok(left_out) => left_out,
+            Err(cause) => {
+                self.change_sieve();
+                return Ok(Err(Refused::unclear(cause)));
+            }
         };
         let written = match &loading.plan.merge {
             None => taken,
@@ -372,7 +338,7 @@ impl Load {
             self.savepoint_due = true;
         }
         self.report.written += written;
-        Ok(Ok(()))
+        Ok(Ok(left_out))
     }
 
     /// All records that were sent are safe, or dirty.

@@ -22,13 +22,15 @@ pub(super) struct Plan {
     pub(super) columns: Vec<Column>,
     /// What stands between COPY and FROM.
     copy_into: String,
+    /// The table that COPY fills, as SQL takes it.
+    pub(super) filled: String,
     /// The table that COPY names in its messages.
     pub(super) copied_table: String,
     pub(super) merge: Option<Merge>,
     /// The statement that takes the table's lock as COPY does, where the user may take it.
     pub(super) lock: Option<String>,
-    /// Whether the server surely refuses NULL in a column that is NOT NULL: no trigger puts another value there.
-    pub(super) refuses_nulls: bool,
+    /// Whether rows are stored as they are sent: no trigger makes others of them. What is refused then can be told beforehand.
+    pub(super) keeps_rows: bool,
 }
 
 /// How records come from the temporary table into the target.
@@ -76,14 +78,16 @@ impl Plan {
             copied_table: if merge.is_some() { STAGE.into() } else { table.name.clone() },
             columns,
             copy_into: format!("{into} ({quoted})"),
+            filled: into,
             merge,
-            refuses_nulls: table.kind == TableKind::Heap && !table.changes_rows,
+            keeps_rows: table.kind == TableKind::Heap && !table.changes_rows,
         })
     }
 
-    /// The statement that takes records in this format.
-    pub(super) fn copy(&self, format: &str) -> String {
-        format!("COPY {} FROM STDIN (FORMAT {format})", self.copy_into)
+    /// The statement that takes records in this format, or those of them that meet a condition.
+    pub(super) fn copy(&self, format: &str, condition: Option<&str>) -> String {
+        let all = format!("COPY {} FROM STDIN (FORMAT {format})", self.copy_into);
+        condition.map(|condition| format!("{all} WHERE {condition}")).unwrap_or(all)
     }
 
     /// Refuses records with another number of columns than are filled.

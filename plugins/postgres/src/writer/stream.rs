@@ -62,7 +62,7 @@ impl Stream {
             Ok(sink) => sink,
             Err(error) => return Ok(Err(error)),
         };
-        let mut out = Vec::with_capacity(PIECE + PIECE / 8);
+        let mut out = Vec::new();
         if format == Format::Binary {
             out.extend_from_slice(HEADER);
         }
@@ -119,7 +119,9 @@ impl Stream {
     }
 
     fn send(&mut self, session: &Session) -> Result<Result<(), Refused>> {
-        let mut rest: Bytes = std::mem::replace(&mut self.out, Vec::with_capacity(PIECE + PIECE / 8)).into();
+        // As much room again as was needed: a COPY may be a small one.
+        let room = if self.out.len() < PIECE { 0 } else { self.out.capacity().min(PIECE + PIECE / 8) };
+        let mut rest: Bytes = std::mem::replace(&mut self.out, Vec::with_capacity(room)).into();
         let mut pieces = Vec::with_capacity(2 * self.large.len() + 1);
         let mut begin = 0;
         for (place, cell) in self.large.drain(..) {

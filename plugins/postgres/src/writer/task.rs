@@ -60,7 +60,7 @@ impl WriterTask for PostgresWriterTask {
 
     /// The server has what was written, in the transaction.
     fn flush(&mut self) -> Result<()> {
-        self.with_load(|load, loading| load.finish(loading))
+        self.with_load(|load, loading| load.end_copy(loading))
     }
 
     fn checkpoint(&mut self, _epoch: u64) -> Result<Option<Report>> {

@@ -3,7 +3,7 @@
 use transship_plugin_api::row::Value;
 
 use super::{Put, Refusal, misfit, put_fixed};
-use crate::binary::numeric::{Decimal, POWERS, put_i128};
+use crate::binary::numeric::{Decimal, put_i128, put_i256};
 use crate::place::Target;
 
 const NOT_WHOLE: &str = "it is no whole number";
@@ -72,6 +72,10 @@ pub(super) fn put_numeric(limit: Option<(i32, i32)>, value: Value<'_>, out: &mut
         Value::Bool(truth) => (truth as i128, 0),
         Value::Decimal { value, scale } => (value, scale),
         Value::Text(text) => return put_decimal(limit, &Decimal::parse(text).ok_or(NO_NUMBER)?, out),
+        Value::Decimal256 { value, scale } if limit.is_none() => {
+            put_i256(out, *value, scale);
+            return Ok(());
+        }
         Value::Decimal256 { .. } | Value::Float32(_) | Value::Float64(_) => {
             scratch.clear();
             value.write_text(scratch);
@@ -96,7 +100,7 @@ pub(super) fn put_numeric(limit: Option<(i32, i32)>, value: Value<'_>, out: &mut
 /// Whether it fits, if that is seen without counting digits.
 fn surely_fits(number: i128, scale: i8, precision: i32, most: i32) -> bool {
     let digits = usize::try_from(precision - most + scale as i32).unwrap_or(0);
-    scale as i32 <= most && POWERS.get(digits).is_some_and(|power| number.unsigned_abs() < *power as u128)
+    scale as i32 <= most && 10u128.checked_pow(digits as u32).is_none_or(|power| number.unsigned_abs() < power)
 }
 
 fn put_decimal(limit: Option<(i32, i32)>, decimal: &Decimal, out: &mut Vec<u8>) -> Put {

@@ -107,13 +107,77 @@ proptest! {
     }
 
     #[test]
-    fn both_ways_of_writing_are_one(value in any::<i64>(), scale in 0i8..18) {
-        let text = i256::from_i128(value as i128).to_string();
+    fn long_decimals_come_back(low: u128, high: i128, shift in 0u32..240, scale in -5i8..76) {
+        let value = i256::from_parts(low, high) >> shift as u8;
+        let cell = cell(|out| put_i256(out, value, scale));
+        prop_assert_eq!(Numeric::parse(&cell).unwrap().scaled_256(scale), Ok(value));
+    }
+
+    /// Of any groups, also such as no server sends: with zeros at both ends, of all weights.
+    #[test]
+    fn numbers_are_those_that_their_digits_spell(
+        groups in prop::collection::vec(prop_oneof![Just(0u16), Just(5000), Just(9999), 0u16..10_000], 0..22),
+        weight in -12i16..22,
+        scale in -20i8..80,
+        negative: bool,
+    ) {
+        let cell = cell_of(&groups, weight, negative);
+        let numeric = Numeric::parse(&cell).unwrap();
+        let spelt = spelt(&groups, weight, scale).ok_or(NotDecimal::TooLong);
+        let sign = |text: String| if negative { format!("-{text}") } else { text };
+        let expected = spelt.map(sign);
+        prop_assert_eq!(numeric.scaled(scale), expected.clone().and_then(|text| text.parse().map_err(|_| NotDecimal::TooLong)));
+        prop_assert_eq!(numeric.scaled_256(scale), expected.and_then(|text| i256::from_string(&text).ok_or(NotDecimal::TooLong)));
+    }
+
+    #[test]
+    fn all_ways_of_writing_are_one(low: u128, high: i128, shift in 0u32..255, scale in -20i8..76) {
+        let value = i256::from_parts(low, high) >> shift as u8;
+        let text = value.to_string();
         let digits = text.trim_start_matches('-').trim_start_matches('0').as_bytes().to_vec();
-        let decimal = Decimal::Finite { negative: value < 0, digits, scale: scale as i64 };
+        let decimal = Decimal::Finite { negative: value.is_negative(), digits, scale: scale as i64 };
         let (mut slow, mut fast) = (Vec::new(), Vec::new());
         decimal.put(&mut slow).unwrap();
-        put_i128(&mut fast, value as i128, scale);
-        prop_assert_eq!(slow, fast);
+        put_i256(&mut fast, value, scale);
+        prop_assert_eq!(&slow, &fast);
+        if let Some(value) = value.to_i128() {
+            fast.clear();
+            put_i128(&mut fast, value, scale);
+            prop_assert_eq!(slow, fast);
+        }
     }
+}
+
+/// A cell with these groups.
+fn cell_of(groups: &[u16], weight: i16, negative: bool) -> Vec<u8> {
+    let sign = if negative { NEGATIVE } else { 0 };
+    let words = [groups.len() as u16, weight as u16, sign, 0];
+    words.iter().chain(groups).flat_map(|word| word.to_be_bytes()).collect()
+}
+
+/// The digits of the number when the point is moved so many places to the right: as on paper. `None` if that leaves some behind it.
+fn spelt(groups: &[u16], weight: i16, scale: i8) -> Option<String> {
+    let digits: String = groups.iter().map(|group| format!("{group:04}")).collect();
+    // So many digits stand before the point.
+    let point = 4 * (weight as i64 + 1) + scale as i64;
+    let at = |place: i64| usize::try_from(place).ok().and_then(|place| digits.chars().nth(place)).unwrap_or('0');
+    let is_whole = (point..digits.len() as i64).all(|place| at(place) == '0');
+    let whole: String = (0..point).map(at).collect();
+    let whole = whole.trim_start_matches('0');
+    is_whole.then(|| if whole.is_empty() { "0".into() } else { whole.into() })
+}
+
+#[test]
+fn the_ends_of_the_range_come_back() {
+    for value in [i128::MAX, -i128::MAX, 0, 1, -1, u64::MAX as i128, u64::MAX as i128 + 1, 10_000, 9_999] {
+        for scale in [-3, 0, 1, 4, 38] {
+            let cell = cell(|out| put_i128(out, value, scale));
+            assert_eq!(Numeric::parse(&cell).unwrap().scaled(scale), Ok(value), "{value} {scale}");
+        }
+    }
+    let least = cell(|out| put_i256(out, i256::MIN, 0));
+    assert_eq!(written(&least), i256::MIN.to_string());
+    // One more than there is room for.
+    let beyond = of_text("170141183460469231731687303715884105728");
+    assert_eq!(Numeric::parse(&beyond).unwrap().scaled(0), Err(NotDecimal::TooLong));
 }
