@@ -6,7 +6,6 @@ mod shape;
 mod split;
 mod task;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
@@ -16,7 +15,7 @@ use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask
 use transship_sql::parameters::{Columns, Source, What};
 use transship_sql::retry::{Schedule, with_retries};
 use transship_sql::select;
-use transship_sql::split::Range;
+use transship_sql::split::{InTurn, Range};
 use transship_sql::{Dialect, MySql};
 
 use crate::config::ReaderConfig;
@@ -29,10 +28,10 @@ use task::{MySqlReaderTask, Reading};
 /// Makes a reader from its parameters.
 pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
     let config = ReaderConfig::from_json(parameter)?;
-    let to_split = (0..config.sources.len()).collect();
+    let sources = InTurn::new(config.sources.len());
     let open = config.servers.iter().map(|_| None).collect();
     let stop = Stop::new(host);
-    Ok(Box::new(MySqlReader { config, stop, open, state: None, to_split, ready: VecDeque::new() }))
+    Ok(Box::new(MySqlReader { config, stop, open, state: None, sources }))
 }
 
 struct MySqlReader {
@@ -41,10 +40,8 @@ struct MySqlReader {
     /// One for each connection of the job, opened when it is first needed.
     open: Vec<Option<Open>>,
     state: Option<(State, SchemaRef)>,
-    /// Indices of the sources that are not split yet.
-    to_split: VecDeque<usize>,
-    /// Splits that have not been asked for yet.
-    ready: VecDeque<Split>,
+    /// The tables and queries of the job, as far as they are split.
+    sources: InTurn,
 }
 
 /// A connection that questions are asked on.
@@ -123,17 +120,15 @@ impl Reader for MySqlReader {
     }
 
     fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>> {
-        while self.ready.len() < request.max as usize {
-            let Some(source) = self.to_split.pop_front() else { break };
+        while let Some(source) = self.sources.next_to_split() {
             let splits = self.split(source, request.channels)?;
-            self.ready.extend(splits);
+            self.sources.add(splits);
         }
-        if self.to_split.is_empty() {
+        if self.sources.is_all_split() {
             // A connection that waits for the end of a long run is only in the way.
             self.open.iter_mut().for_each(|open| *open = None);
         }
-        let count = self.ready.len().min(request.max as usize);
-        Ok(self.ready.drain(..count).collect())
+        Ok(self.sources.take(request.max))
     }
 
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
@@ -304,6 +299,9 @@ impl MySqlReader {
                 split::cut(session, name, &wanted)?
             }
         };
+        let chosen = self.open[source.connection].as_ref().map(|open| open.server);
+        let chosen = chosen.or_else(|| Some(self.state.as_ref()?.0.connections.get(source.connection)?.server));
+        let limit = self.config.limits[source.connection].get(chosen.unwrap_or(0)).cloned();
         let called = match &source.what {
             What::Table(name) => name.clone(),
             What::Query(..) => source.name(),
@@ -313,6 +311,7 @@ impl MySqlReader {
             let detail = serde_json::to_value(Piece { source: index, range: part.range }).map_err(unreadable)?;
             let mut split = Split::new(format!("{index}.{number}"), label, detail);
             split.records = part.records;
+            split.limit = limit.clone();
             Ok(split)
         });
         splits.collect()

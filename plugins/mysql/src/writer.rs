@@ -43,7 +43,8 @@ impl Writer for MySqlWriter {
             Transaction::Batch => CommitClass::Append,
         };
         let idempotent = self.config.mode.is_idempotent();
-        WriterInfo { commit, max_open_tasks: 0, target: self.config.target.clone(), idempotent }
+        let max_open_tasks = self.config.most_connections.unwrap_or(0);
+        WriterInfo { commit, max_open_tasks, target: self.config.target.clone(), idempotent }
     }
 
     fn plan(&self) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use transship_plugin_api::{Parameter, Params, Result};
+use transship_plugin_api::{Limit, Parameter, Params, Result};
 use transship_sql::Url;
 use transship_sql::parameters::describe::{self, reader};
 use transship_sql::parameters::{Columns, Reader, Source};
@@ -19,9 +19,11 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
     reader::URL,
     reader::TABLE,
     reader::QUERY,
+    reader::MAX_CONNECTIONS,
     describe::SHORT_URL,
     reader::SHORT_TABLE,
     reader::SHORT_QUERY,
+    reader::SHORT_MAX_CONNECTIONS,
     reader::COLUMN,
     reader::WHERE,
     reader::SPLIT_PK,
@@ -49,6 +51,8 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
 pub(crate) struct ReaderConfig {
     /// For each connection, the servers where its database may be: the first that answers is read.
     pub(crate) servers: Vec<Vec<Arc<Server>>>,
+    /// For each connection that has any, the limits of what is open at once.
+    pub(crate) limits: Vec<Vec<Limit>>,
     pub(crate) sources: Vec<Source>,
     pub(crate) columns: Columns,
     pub(crate) condition: Option<String>,
@@ -73,6 +77,7 @@ impl ReaderConfig {
         let Reader {
             login,
             connections,
+            limits,
             sources,
             columns,
             condition,
@@ -96,6 +101,7 @@ impl ReaderConfig {
             .map(|urls| urls.iter().map(|url| server(&params, url, &login, &session)).collect::<Result<Vec<_>>>());
         Ok(ReaderConfig {
             servers: servers.collect::<Result<_>>()?,
+            limits,
             sources,
             columns,
             condition,

@@ -19,8 +19,10 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
     writer::CONNECTION,
     writer::URL,
     writer::TABLE,
+    writer::MAX_CONNECTIONS,
     describe::SHORT_URL,
     writer::SHORT_TABLE,
+    writer::SHORT_MAX_CONNECTIONS,
     writer::COLUMN,
     writer::COLUMN_MAPPING,
     writer::CREATE_TABLE,
@@ -48,6 +50,8 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
 /// Where to write, and how.
 pub(crate) struct WriterConfig {
     pub(crate) server: Arc<Server>,
+    /// How many tasks may be connected at once, if the job limits it.
+    pub(crate) most_connections: Option<u32>,
     /// As the job writes it.
     pub(crate) table: String,
     /// `None`: those of the reader.
@@ -90,6 +94,7 @@ impl WriterConfig {
         Ok(WriterConfig {
             target: format!("mysql:{}/{}", server.place, writer.table),
             server,
+            most_connections: writer.most_connections,
             table: writer.table,
             columns: writer.columns,
             mapping: writer.mapping,

@@ -43,6 +43,8 @@ pub(super) struct Place {
     pub(super) steady_offset_seconds: Option<i64>,
     /// Whether the texts that come are the digits of bits.
     pub(super) has_binary_digits: bool,
+    /// Whether every decimal that the records' field can have fits.
+    pub(super) always_fits: bool,
 }
 
 /// Where values are written that the record does not have as such.
@@ -69,6 +71,11 @@ impl Place {
             (value, Takes::Text(room)) => {
                 self.write(value, scratch)?;
                 self.text(&scratch.text, room)
+            }
+            (Value::Decimal { .. }, Takes::Decimal { .. }) if self.always_fits => {
+                scratch.text.clear();
+                value.write_text(&mut scratch.text);
+                Ok(Sent::Number(&scratch.text))
             }
             (Value::Bytes(bytes), Takes::Bytes(_) | Takes::Geometry) => self.bytes(bytes, scratch),
             (Value::Text(text), _) => self.of_text(text, scratch),
@@ -245,49 +252,57 @@ impl Place {
             }
         }
         let is_whole = matches!(value, Value::Int(_) | Value::UInt(_));
-        let cause = match &self.target.takes {
-            Takes::Float | Takes::Double if is_whole && !number::is_exact(&text, self.target.takes == Takes::Float) => {
-                Some("it has more digits than a float keeps".to_string())
-            }
-            takes => number::misfit(&text, takes),
-        };
+        let other = self.checked_number(&text, is_whole);
         scratch.text = text;
-        if let Some(cause) = cause {
-            return Err(self.misfit(&cause));
+        if let Some(other) = other? {
+            scratch.text = other;
         }
-        self.checked_number(scratch)
+        Ok(self.as_sent(&scratch.text))
     }
 
     /// A number written out.
-    fn number_text<'a>(&self, text: &str, scratch: &'a mut Scratch) -> Result<Sent<'a>, Cause> {
-        if !transship_sql::names::is_number(text) {
-            return Err(self.misfit("it is no number"));
+    fn number_text<'a>(&self, text: &'a str, scratch: &'a mut Scratch) -> Result<Sent<'a>, Cause> {
+        match self.checked_number(text, false)? {
+            None => Ok(self.as_sent(text)),
+            Some(other) => {
+                scratch.text = other;
+                Ok(self.as_sent(&scratch.text))
+            }
         }
-        if let Some(cause) = number::misfit(text, &self.target.takes) {
-            return Err(self.misfit(&cause));
-        }
-        scratch.text.clear();
-        scratch.text.push_str(text);
-        self.checked_number(scratch)
     }
 
-    /// The number in the scratch as it is sent, having been found to fit.
-    fn checked_number<'a>(&self, scratch: &'a mut Scratch) -> Result<Sent<'a>, Cause> {
-        match self.target.takes {
-            // Of the text 0 the server would make 2000.
-            Takes::Year => {
-                let year = number::whole(&scratch.text).unwrap_or_default();
-                scratch.text = format!("{year:04}");
-                Ok(Sent::Plain(&scratch.text))
-            }
-            Takes::Integer { .. } | Takes::Bits(_)
-                if scratch.text.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'-') =>
-            {
-                scratch.text = number::whole(&scratch.text).unwrap_or_default().to_string();
-                Ok(Sent::Number(&scratch.text))
-            }
-            _ => Ok(Sent::Number(&scratch.text)),
+    /// Whether a number fits, and how it has to be written where it cannot be sent as it is. `is_whole`: the record has it as a
+    /// whole number, which must not lose digits.
+    fn checked_number(&self, text: &str, is_whole: bool) -> Result<Option<String>, Cause> {
+        let Some(parts) = number::parts(text) else {
+            let is_number = transship_sql::names::is_number(text);
+            return Err(self.misfit(if is_number { "its exponent is too large" } else { "it is no number" }));
+        };
+        let takes = &self.target.takes;
+        let loses_digits = is_whole
+            && matches!(takes, Takes::Float | Takes::Double)
+            && !number::is_exact(&parts, *takes == Takes::Float);
+        if loses_digits {
+            return Err(self.misfit("it has more digits than a float keeps"));
         }
+        if let Some(cause) = number::misfit(&parts, takes) {
+            return Err(self.misfit(&cause));
+        }
+        Ok(match takes {
+            // Of the text 0 the server would make 2000.
+            Takes::Year => Some(format!("{:04}", parts.whole().unwrap_or_default())),
+            Takes::Integer { .. } | Takes::Bits(_)
+                if text.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'-') =>
+            {
+                Some(parts.whole().unwrap_or_default().to_string())
+            }
+            _ => None,
+        })
+    }
+
+    /// A number that was found to fit.
+    fn as_sent<'a>(&self, text: &'a str) -> Sent<'a> {
+        if self.target.takes == Takes::Year { Sent::Plain(text) } else { Sent::Number(text) }
     }
 
     /// A date, with or without a time.

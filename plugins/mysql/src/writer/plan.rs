@@ -82,6 +82,7 @@ impl Plan {
                 offset_seconds,
                 steady_offset_seconds,
                 has_binary_digits: field.metadata().get(SOURCE_TYPE_KEY).is_some_and(|name| name.starts_with("bit")),
+                always_fits: target.takes.has_room_for_all_of(field.data_type()),
             }
         });
         places.collect()

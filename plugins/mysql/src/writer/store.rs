@@ -35,13 +35,15 @@ pub(super) struct Storing<'a> {
 
 /// Statements of several rows are no longer than this, however much the server would take.
 const USUAL_STATEMENT: usize = 8 << 20;
+/// Fewer rows than twice as many are not worth a statement.
+const FEWEST_ROWS: usize = 8;
 /// What a statement has beside its rows and what its parts say.
 const ROOM_FOR_WORDS: usize = 64;
 
 /// Errors that in a file are warnings, and of which each leaves out a row: its key is there, no parent has it, a `CHECK` fails.
 const LEFT_OUT: [u16; 4] = [code::DUPLICATE, code::NO_PARENT, code::CHECK_OF_MARIADB, code::CHECK_OF_MYSQL];
-/// With more rows left out, it is cheaper to write all of them again than to ask which they are.
-const WARNINGS_TO_ASK_ABOUT: usize = 64;
+/// So many numbers of rows are asked for at once.
+const ANSWERS: usize = 512;
 
 /// A mark to which the transaction is taken back.
 const SET_SAVEPOINT: &str = "SAVEPOINT transship";
@@ -89,7 +91,11 @@ impl Storing<'_> {
             && others == count
             && let Some(rows) = self.rows_of_warnings(warnings.len())?
         {
-            return Ok(Ok(self.left_out(&warnings, rows, range)));
+            if is_certain(&rows, &warnings) {
+                return Ok(Ok(self.left_out(&warnings, rows, range)));
+            }
+            self.take_back()?;
+            return Ok(Err(Suspects::Rows(suspects(&rows, &warnings, range.len()))));
         }
         self.take_back()?;
         let rows: Option<BTreeSet<usize>> = warnings.iter().map(|warning| row_of(&warning.cause)).collect();
@@ -131,32 +137,78 @@ impl Storing<'_> {
         Ok(outcome)
     }
 
+    /// Stores the rows of one statement. Where the server refuses it and says of which row, those before that one go without it, it is
+    /// tried alone, and what is behind it goes on in statements whose size follows how far apart bad rows are.
     fn insert_all(&mut self, values: &Rows, range: Range<usize>, outcome: &mut Outcome) -> Result<()> {
-        let (mut written, mut duplicates) = (0, 0);
-        let Statement { head, tail, .. } = &self.plan.statement;
-        let head = format!("{head} VALUES ");
-        let mut try_store = |range: Range<usize>| -> Result<(), RowsError> {
-            let count = range.len() as u64;
-            let rows = values.range(range.clone());
-            match self.session.run_parts([head.as_bytes(), rows, tail.as_bytes()])? {
-                Ok(Done { affected, .. }) if *self.mode == WriteMode::Ignore => {
-                    written += affected.min(count);
-                    duplicates += count.saturating_sub(affected);
-                    Ok(())
+        let (mut begin, mut size) = (range.start, range.len());
+        while begin < range.end {
+            let piece = begin..range.end.min(begin.saturating_add(size));
+            let refusal = match self.try_insert(values, piece.clone(), outcome) {
+                Ok(()) => {
+                    (begin, size) = (piece.end, size.saturating_mul(2));
+                    continue;
                 }
-                Ok(_) => {
-                    written += count;
-                    Ok(())
+                Err(RowsError::All(error)) => return Err(error),
+                Err(refusal) => refusal,
+            };
+            let suspect = match refusal {
+                RowsError::Row(bad) if piece.len() == 1 => {
+                    outcome.bad.push(bad);
+                    begin = piece.end;
+                    continue;
                 }
-                Err(refused) if refused.is_about_rows() => Err(self.blamed(&refused, range)),
-                Err(refused) => Err(RowsError::All(self.failed(&refused))),
+                RowsError::Row(bad) => Some(bad.row),
+                _ => self.row_of_refusal()?.map(|row| begin + row).filter(|row| piece.contains(row)),
+            };
+            match suspect {
+                Some(row) => {
+                    self.search(values, begin..row, outcome)?;
+                    self.search(values, row..row + 1, outcome)?;
+                    size = (row - begin).max(FEWEST_ROWS) * 2;
+                    begin = row + 1;
+                }
+                None => {
+                    let middle = begin + piece.len() / 2;
+                    self.search(values, begin..middle, outcome)?;
+                    self.search(values, middle..piece.end, outcome)?;
+                    begin = piece.end;
+                }
             }
-        };
-        let bad = store(range, &mut try_store)?;
-        outcome.bad.extend(bad);
-        outcome.written += written;
-        outcome.duplicates += duplicates;
+        }
         Ok(())
+    }
+
+    /// Stores rows but for those that the server refuses, which are found by halves where it does not say which they are.
+    fn search(&mut self, values: &Rows, range: Range<usize>, outcome: &mut Outcome) -> Result<()> {
+        let bad = store(range, &mut |range| self.try_insert(values, range, outcome))?;
+        outcome.bad.extend(bad);
+        Ok(())
+    }
+
+    /// Stores all rows by one statement, or none of them.
+    fn try_insert(&mut self, values: &Rows, range: Range<usize>, outcome: &mut Outcome) -> Result<(), RowsError> {
+        let count = range.len() as u64;
+        let Statement { head, tail, .. } = &self.plan.statement;
+        let rows = values.range(range.clone());
+        let words = format!("{head} VALUES ");
+        match self.session.run_parts([words.as_bytes(), rows, tail.as_bytes()])? {
+            Ok(Done { affected, .. }) if *self.mode == WriteMode::Ignore => {
+                outcome.written += affected.min(count);
+                outcome.duplicates += count.saturating_sub(affected);
+                Ok(())
+            }
+            Ok(_) => {
+                outcome.written += count;
+                Ok(())
+            }
+            Err(refused) if refused.is_about_rows() => Err(self.blamed(&refused, range)),
+            Err(refused) => Err(RowsError::All(self.failed(&refused))),
+        }
+    }
+
+    /// The row, from 0, of which the server has refused a statement, if it tells.
+    fn row_of_refusal(&mut self) -> Result<Option<usize>> {
+        Ok(self.rows_of_warnings(1)?.and_then(|rows| rows.first().copied()))
     }
 
     /// Whose fault it is, as far as the server's words say it.
@@ -191,23 +243,24 @@ impl Storing<'_> {
         outcome
     }
 
-    /// The rows that so many warnings are about, from 0. `None` where the server does not tell: MariaDB does since 10.7.
+    /// The rows that so many warnings are about, from 0. `None` where the server does not tell: MariaDB does since 10.7. To ask is one
+    /// way to the server for each, which is less than to search for it by writing all of them again.
     fn rows_of_warnings(&mut self, count: usize) -> Result<Option<Vec<usize>>> {
-        if count > WARNINGS_TO_ASK_ABOUT {
-            return Ok(None);
-        }
+        // All before the first answer is fetched, which would be the end of the warnings.
         for number in 1..=count {
             let asked = format!("GET DIAGNOSTICS CONDITION {number} @transship_{number} = ROW_NUMBER");
             if self.session.run(&asked)?.is_err() {
                 return Ok(None);
             }
         }
-        let variables: Vec<String> = (1..=count).map(|number| format!("@transship_{number}")).collect();
-        let rows = self.session.ask("asking for rows", &format!("SELECT {}", variables.join(", ")))?;
-        let cells = rows.into_iter().next().unwrap_or_default();
-        let rows = cells.into_iter().map(|cell| cell?.parse::<usize>().ok()?.checked_sub(1));
-        let rows: Option<Vec<usize>> = rows.collect();
-        Ok(rows.filter(|rows| rows.iter().collect::<BTreeSet<_>>().len() == count))
+        let mut rows = Vec::with_capacity(count);
+        for first in (1..=count).step_by(ANSWERS) {
+            let numbers = first..=count.min(first + ANSWERS - 1);
+            let variables: Vec<String> = numbers.map(|number| format!("@transship_{number}")).collect();
+            let answer = self.session.ask("asking for rows", &format!("SELECT {}", variables.join(", ")))?;
+            rows.extend(answer.into_iter().next().unwrap_or_default());
+        }
+        Ok(rows.into_iter().map(|cell| cell?.parse::<usize>().ok()?.checked_sub(1)).collect())
     }
 
     fn warnings(&mut self) -> Result<Vec<Refused>> {
@@ -227,6 +280,30 @@ impl Storing<'_> {
         *self.waited_too_long = refused.code == code::LOCK_TIMEOUT;
         self.session.server.refused(format_args!("writing into {}", self.table), refused)
     }
+}
+
+/// Whether rows are those that the server has left out, and not only near them. MariaDB does not count a row that fails a `CHECK`, so that
+/// of those behind it too small a number is told.
+fn is_certain(rows: &[usize], warnings: &[Refused]) -> bool {
+    let (Some(last), distinct) = (warnings.len().checked_sub(1), rows.iter().collect::<BTreeSet<_>>()) else {
+        return true;
+    };
+    distinct.len() == rows.len() && !warnings[..last].iter().any(is_of_check)
+}
+
+/// All rows, of so many, that may be meant, whether or not the server counts rows that fail a `CHECK`.
+fn suspects(rows: &[usize], warnings: &[Refused], count: usize) -> BTreeSet<usize> {
+    let mut uncounted = 0;
+    let mut suspects = BTreeSet::new();
+    for (row, warning) in rows.iter().zip(warnings) {
+        suspects.extend([*row, row + uncounted].into_iter().filter(|row| *row < count));
+        uncounted += usize::from(is_of_check(warning));
+    }
+    suspects
+}
+
+fn is_of_check(warning: &Refused) -> bool {
+    matches!(warning.code, code::CHECK_OF_MARIADB | code::CHECK_OF_MYSQL)
 }
 
 /// Rows that a file could not store as they are.
@@ -274,6 +351,21 @@ fn column_of(cause: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_behind_one_that_fails_a_check_are_told_too_low() {
+        let warning = |code| Refused { code, cause: String::new() };
+        let [check, duplicate] = [code::CHECK_OF_MARIADB, code::DUPLICATE];
+        // What the server tells where rows 1, 2 and 8 fail it, counted from 0.
+        let warnings = [check, check, check].map(warning);
+        assert!(!is_certain(&[1, 1, 6], &warnings));
+        assert_eq!(suspects(&[1, 1, 6], &warnings, 10), BTreeSet::from([1, 2, 6, 8]));
+        // A server that counts them would tell these.
+        assert_eq!(suspects(&[1, 2, 8], &warnings, 10), BTreeSet::from([1, 2, 3, 8]));
+        assert!(is_certain(&[1, 8], &[duplicate, check].map(warning)));
+        assert!(!is_certain(&[1, 8], &[check, duplicate].map(warning)));
+        assert!(is_certain(&[7], &[check].map(warning)));
+    }
 
     #[test]
     fn the_servers_words_tell_row_and_column() {

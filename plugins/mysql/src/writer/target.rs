@@ -84,6 +84,22 @@ impl Target {
     }
 }
 
+impl Takes {
+    /// Whether all decimals of a type fit.
+    pub(super) fn has_room_for_all_of(&self, data_type: &DataType) -> bool {
+        match (self, data_type) {
+            (
+                Takes::Decimal { digits, scale, is_unsigned: false },
+                DataType::Decimal128(their_digits, their_scale @ 0..),
+            ) => {
+                let theirs = (u32::from(*their_digits), u32::from(their_scale.unsigned_abs()));
+                theirs.1 <= *scale && theirs.0.saturating_sub(theirs.1) <= digits - scale
+            }
+            _ => false,
+        }
+    }
+}
+
 fn takes(column: &TableColumn) -> Takes {
     let is_unsigned = column.declared.contains("unsigned");
     let integer = |bits: u32| {

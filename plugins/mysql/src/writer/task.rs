@@ -408,6 +408,10 @@ impl WriterTask for MySqlWriterTask {
         Ok(())
     }
 
+    fn checkpoint(&mut self, _epoch: u64) -> Result<Option<Report>> {
+        self.commit().map(Some)
+    }
+
     fn commit(&mut self) -> Result<Report> {
         self.commit_transaction()?;
         Ok(std::mem::take(&mut self.report))

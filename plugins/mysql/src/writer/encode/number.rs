@@ -1,74 +1,129 @@
-//! Whether a number written out fits a column without losing anything.
+//! Whether a number written out fits a column without losing anything. Every number on its way to the server is looked at, so nothing
+//! is copied here.
 
 use crate::writer::target::Takes;
 
-/// The parts of a number: what stands before and behind the point, without zeros that say nothing.
-struct Parts {
+/// A number written out, in parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts<'a> {
     is_negative: bool,
-    /// Digits without leading and trailing zeros…
-    digits: String,
-    /// …so many of which, counted from the left, stand before the point; negative: so many zeros come before them.
-    before: i64,
+    /// The digits before and behind the point.
+    whole: &'a str,
+    fraction: &'a str,
+    exponent: i64,
 }
 
-/// A number as [`transship_sql::names::is_number`] knows it.
-fn parts(text: &str) -> Option<Parts> {
+/// The parts of a number as [`transship_sql::names::is_number`] knows it. `None`: it is none, or its exponent is beyond all reason.
+pub(super) fn parts(text: &str) -> Option<Parts<'_>> {
     let (is_negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
-        None => (unsigned, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = [whole, fraction].concat();
-    let significant = all.trim_start_matches('0');
-    let leading = (all.len() - significant.len()) as i64;
-    let digits = significant.trim_end_matches('0').to_string();
-    let before = if digits.is_empty() { 0 } else { (whole.len() as i64 - leading).checked_add(exponent)? };
-    Some(Parts { is_negative: is_negative && !digits.is_empty(), digits, before })
+    if let Some((whole, fraction)) = without_exponent(unsigned) {
+        return Some(Parts { is_negative, whole, fraction, exponent: 0 });
+    }
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E'])?;
+    let (whole, fraction) = without_exponent(mantissa)?;
+    // Rust takes the same signs and digits as everybody.
+    Some(Parts { is_negative, whole, fraction, exponent: exponent.parse().ok()? })
 }
 
-/// The whole number that a text is, if it is one.
-pub(super) fn whole(text: &str) -> Option<i128> {
-    if let Ok(number) = text.parse() {
-        return Some(number);
+fn without_exponent(unsigned: &str) -> Option<(&str, &str)> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let before = digits(unsigned);
+    let (whole, rest) = unsigned.split_at(before);
+    let fraction = match rest.strip_prefix('.') {
+        Some(fraction) if digits(fraction) == fraction.len() => fraction,
+        None if rest.is_empty() => "",
+        _ => return None,
+    };
+    (before > 0 || !fraction.is_empty()).then_some((whole, fraction))
+}
+
+impl Parts<'_> {
+    fn is_zero(&self) -> bool {
+        self.whole.bytes().chain(self.fraction.bytes()).all(|digit| digit == b'0')
     }
-    let parts = parts(text)?;
-    let zeros = usize::try_from(parts.before - parts.digits.len() as i64).ok().filter(|zeros| *zeros < 40)?;
-    let number: i128 =
-        if parts.digits.is_empty() { 0 } else { format!("{}{}", parts.digits, "0".repeat(zeros)).parse().ok()? };
-    Some(if parts.is_negative { -number } else { number })
+
+    /// How many digits there are before the point; negative: so many zeros come behind it before other digits do.
+    fn before(&self) -> i64 {
+        let before = match self.whole.trim_start_matches('0').len() {
+            0 if self.is_zero() => return 0,
+            0 => -(zeros(self.fraction.bytes()) as i64),
+            digits => digits as i64,
+        };
+        before.saturating_add(self.exponent)
+    }
+
+    /// How many digits that say something there are behind the point; negative: so many zeros are the last before it.
+    fn behind(&self) -> i64 {
+        let behind = match self.fraction.trim_end_matches('0').len() {
+            0 if self.is_zero() => return 0,
+            0 => -(zeros(self.whole.bytes().rev()) as i64),
+            digits => digits as i64,
+        };
+        behind.saturating_sub(self.exponent)
+    }
+
+    /// Whether it is less than zero.
+    fn is_negative(&self) -> bool {
+        self.is_negative && !self.is_zero()
+    }
+
+    /// The whole number that it is, if it is one.
+    pub(super) fn whole(&self) -> Option<i128> {
+        let magnitude: i128 = if self.exponent != 0 {
+            self.whole_of_exponent()?
+        } else if self.fraction.bytes().any(|digit| digit != b'0') {
+            return None;
+        } else if self.whole.is_empty() {
+            0
+        } else if self.whole.len() < 19 {
+            // Digits into 128 bits are slow.
+            i128::from(self.whole.parse::<i64>().ok()?)
+        } else {
+            self.whole.parse().ok()?
+        };
+        Some(if self.is_negative { -magnitude } else { magnitude })
+    }
+
+    fn whole_of_exponent(&self) -> Option<i128> {
+        let zeros = usize::try_from(-self.behind()).ok().filter(|zeros| *zeros < 40)?;
+        let digits = [self.whole, self.fraction].concat();
+        let digits = digits.trim_matches('0');
+        if digits.is_empty() { Some(0) } else { format!("{digits}{}", "0".repeat(zeros)).parse().ok() }
+    }
+}
+
+fn zeros(digits: impl Iterator<Item = u8>) -> usize {
+    digits.take_while(|digit| *digit == b'0').count()
 }
 
 /// Why a number does not fit; `None` if it does, or the server is to judge.
-pub(super) fn misfit(text: &str, takes: &Takes) -> Option<String> {
+pub(super) fn misfit(number: &Parts<'_>, takes: &Takes) -> Option<String> {
     match takes {
-        Takes::Integer { least, greatest } => match whole(text) {
+        Takes::Integer { least, greatest } => match number.whole() {
             Some(number) if (*least..=*greatest).contains(&number) => None,
             Some(_) => Some(format!("it is not between {least} and {greatest}")),
             None => Some("it is no whole number, or too large".into()),
         },
-        Takes::Bits(bits) => match whole(text) {
+        Takes::Bits(bits) => match number.whole() {
             Some(number) if number >= 0 && number < 1i128 << bits => None,
             _ => Some(format!("it is no whole number of {bits} bits")),
         },
-        Takes::Year => match whole(text) {
+        Takes::Year => match number.whole() {
             Some(0 | 1901..=2155) => None,
             _ => Some("it is neither 0 nor between 1901 and 2155".into()),
         },
         Takes::Decimal { digits, scale, is_unsigned } => {
-            let Some(parts) = parts(text) else { return Some("its exponent is too large".into()) };
-            let (digits, scale) = (i64::from(*digits), i64::from(*scale));
-            if parts.before > digits - scale {
-                return Some(format!("it has {} digits before the point", parts.before));
+            let (before, behind) = (number.before(), number.behind());
+            if before > i64::from(*digits) - i64::from(*scale) {
+                return Some(format!("it has {before} digits before the point"));
             }
-            let behind = parts.digits.len() as i64 - parts.before;
-            if !parts.digits.is_empty() && behind > scale {
+            if behind > i64::from(*scale) {
                 return Some(format!("it has {behind} digits behind the point"));
             }
-            (parts.is_negative && *is_unsigned).then(|| "it is negative".into())
+            (*is_unsigned && number.is_negative()).then(|| "it is negative".into())
         }
         _ => None,
     }
@@ -81,8 +136,8 @@ pub(super) fn is_float(real: f64) -> bool {
 }
 
 /// Whether a whole number is one of those that a float has.
-pub(super) fn is_exact(text: &str, is_single: bool) -> bool {
-    let Some(number) = whole(text) else { return false };
+pub(super) fn is_exact(number: &Parts<'_>, is_single: bool) -> bool {
+    let Some(number) = number.whole() else { return false };
     // Floats have no others than multiples of the powers of two that are left.
     let bits = if is_single { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS };
     let magnitude = number.unsigned_abs();

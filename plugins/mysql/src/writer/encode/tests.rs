@@ -40,6 +40,7 @@ fn place(declared: &str) -> Place {
         offset_seconds: None,
         steady_offset_seconds: None,
         has_binary_digits: false,
+        always_fits: false,
     }
 }
 
