@@ -23,6 +23,8 @@ use crate::render::Cells;
 /// How many bytes are put together at a time, and how many rows at most: they stay in the nearest cache.
 const BLOCK: usize = 32 << 10;
 const LARGEST_BLOCK: usize = 512;
+/// A value of so many bytes is not put together with others.
+pub(crate) const LARGE: usize = 128 << 10;
 
 /// Writes records in one of the formats.
 pub(crate) struct Rows {
@@ -59,10 +61,23 @@ pub(crate) struct DressedRows<'a> {
     unwritable: Vec<(usize, usize, Cause)>,
 }
 
+impl Dressed<'_> {
+    /// The text of a row.
+    fn text(&self, row: usize) -> &[u8] {
+        &self.bytes[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+}
+
 impl DressedRows<'_> {
     /// Rows that cannot be written, in order: the first column at fault, and why.
     pub(crate) fn unwritable(&self) -> &[(usize, usize, Cause)] {
         &self.unwritable
+    }
+
+    /// Whether a row is so large that putting it together would only be a copy more.
+    pub(crate) fn is_large(&self, row: usize) -> bool {
+        // Where rows are of a handy size on the average, one that is not costs no more than a batch of them.
+        self.rows_per_block == 1 && self.columns.iter().any(|column| column.text(row).len() >= LARGE)
     }
 }
 
@@ -108,6 +123,25 @@ impl Rows {
         let bytes: usize = columns.iter().map(|column| column.bytes.len() + rows).sum();
         let rows_per_block = (BLOCK * rows / bytes.max(1)).clamp(1, LARGEST_BLOCK);
         Ok(DressedRows { columns, rows_per_block, unwritable })
+    }
+
+    /// Hands out the pieces of a row, one behind another.
+    pub(crate) fn write_pieces(
+        &mut self,
+        dressed: &DressedRows<'_>,
+        row: usize,
+        mut write: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        write(&self.glue.before)?;
+        for (place, column) in dressed.columns.iter().enumerate() {
+            write(column.text(row))?;
+            write(if place + 1 < dressed.columns.len() { &self.glue.between } else { &self.glue.after })?;
+        }
+        self.rows += 1;
+        match &self.kind {
+            Kind::Sql(commits) if commits.is_due(self.rows) => write(&commits.statement),
+            _ => Ok(()),
+        }
     }
 
     /// Appends some of these rows, none of them unwritable: where each that was taken ends in `out`.

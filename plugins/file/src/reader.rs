@@ -7,44 +7,46 @@ mod task;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
-use serde_json::{Value, json};
-use transship_plugin_api::{Error, HostRef, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
+use serde_json::Value;
+use transship_plugin_api::{Error, HostRef, Listing, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
 
 use self::task::FileTask;
 use crate::config::ReaderConfig;
-use crate::find::{self, FoundFile};
+use crate::find::{FirstFiles, Places, Walk};
 use crate::layout::{FirstRecords, Layout};
-use crate::source::Piece;
-use crate::split::{self, Cutting};
+use crate::split::{self, Listed, Walker};
 
-/// Files smaller than this are packed into one split together, up to this size, where there are many.
-const PACK_BYTES: u64 = 8 << 20;
-
-/// So many files are worth a split each, whatever their size.
-const FEW_FILES: usize = 64;
+/// More than so many do not make a listing faster.
+const MOST_WALKERS: usize = 16;
 
 /// Makes the reader.
 pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
     let config = Arc::new(ReaderConfig::new(parameter)?);
-    Ok(Box::new(FileReader { config, host, files: None, next_file: 0, cutting: None, layout: None }))
+    Ok(Box::new(FileReader { config, host, layout: None, begun: None, listed: None, walkers: 0, walker: None }))
 }
 
 struct FileReader {
     config: Arc<ReaderConfig>,
     host: HostRef,
-    /// All files, once they were looked for.
-    files: Option<Vec<FoundFile>>,
-    next_file: usize,
-    /// The file that is being cut into ranges.
-    cutting: Option<(FoundFile, Cutting)>,
     layout: Option<(FirstRecords, Arc<Layout>)>,
+    /// Where files are, and the walk that was begun for the layout.
+    begun: Option<(Arc<Places>, Walk)>,
+    /// The listing of all files, once it was asked for, and how many were given away that walk for it.
+    listed: Option<Arc<Listed>>,
+    walkers: usize,
+    /// The one that lists where nobody else does.
+    walker: Option<Walker>,
 }
 
 impl Reader for FileReader {
     fn prepare(&mut self) -> Result<Value> {
-        self.files()?;
         let (first, _) = self.layout()?;
-        serde_json::to_value(first).map_err(|error| Error::internal(error.to_string()))
+        let state = serde_json::to_value(first).map_err(|error| Error::internal(error.to_string()))?;
+        if self.begun.is_none() {
+            // Nothing had to be looked up in them, but that there is none is better said now.
+            self.begin(|files| files.next().map(|_| ()))?;
+        }
+        Ok(state)
     }
 
     fn attach(&mut self, state: &Value) -> Result<()> {
@@ -61,36 +63,40 @@ impl Reader for FileReader {
     }
 
     fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>> {
-        let mut splits = Vec::new();
-        while splits.len() < request.max.max(1) as usize {
-            match self.next_split(request.channels)? {
-                Some(split) => splits.push(split),
-                None => break,
-            }
+        if self.walker.is_none() {
+            self.walker = Some(self.listed()?.walker());
         }
-        Ok(splits)
+        match &mut self.walker {
+            Some(walker) => walker.splits(request),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn listing(&mut self, _request: &SplitRequest) -> Result<Option<Box<dyn Listing>>> {
+        let listed = self.listed()?;
+        // Files that the job names itself need not be listed by several.
+        let most = if listed.has_folders() { MOST_WALKERS } else { 1 };
+        if self.walkers > 0 && (self.walkers >= most || listed.is_over()) {
+            return Ok(None);
+        }
+        self.walkers += 1;
+        Ok(Some(Box::new(listed.walker())))
     }
 
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
         let (_, layout) = self.layout()?;
-        Ok(Box::new(FileTask::new(self.config.clone(), layout, (&split.label, pieces(split)?), options, host)?))
+        let pieces = split::pieces(split)?;
+        Ok(Box::new(FileTask::new(self.config.clone(), layout, (&split.label, pieces), options, host)?))
     }
 }
 
 impl FileReader {
-    fn files(&mut self) -> Result<&[FoundFile]> {
-        if self.files.is_none() {
-            self.files = Some(find::files(&self.config.paths)?);
-        }
-        Ok(self.files.as_deref().unwrap_or_default())
-    }
-
     /// The columns; the first time, the first records of the files are read if the job file leaves something open.
     fn layout(&mut self) -> Result<(&FirstRecords, Arc<Layout>)> {
         if self.layout.is_none() {
             let first = if Layout::needs_first_records(&self.config) {
-                self.files()?;
-                first_records::find(&self.config, self.files.as_deref().unwrap_or_default(), &*self.host)?
+                let (config, host) = (self.config.clone(), self.host.clone());
+                self.begin(|files| first_records::find(&config, files, &*host))?
             } else {
                 FirstRecords::default()
             };
@@ -103,86 +109,32 @@ impl FileReader {
         }
     }
 
-    fn next_split(&mut self, channels: u32) -> Result<Option<Split>> {
-        loop {
-            if self.host.is_cancelled() {
-                return Err(Error::cancelled());
-            }
-            if let Some((file, cutting)) = &mut self.cutting {
-                let range = cutting.next_range(&|| !self.host.is_cancelled());
-                match range.map_err(|error| Piece::whole(&file.path).error(&error))? {
-                    Some(piece) => return range_split(piece).map(Some),
-                    None if self.host.is_cancelled() => return Err(Error::cancelled()),
-                    None => self.cutting = None,
-                }
-            }
-            let Some(file) = self.next_file()? else { return Ok(None) };
-            let many = self.files()?.len() > FEW_FILES;
-            let config = &self.config;
-            if split::can_cut(&file, &config.dialect, config.encoding, config.compression)
-                && let Some(size) = split::range_size(&file, config.split_bytes, channels)
-            {
-                let cutting = Cutting::begin(&file, size, &config.dialect);
-                let cutting = cutting.map_err(|error| Piece::whole(&file.path).error(&error))?;
-                self.cutting = cutting.map(|cutting| (file, cutting));
-                continue;
-            }
-            let mut size = file.size;
-            let mut pack = vec![file];
-            while many && let Some(next) = self.next_file()? {
-                size += next.size;
-                if size > PACK_BYTES {
-                    self.next_file -= 1;
-                    break;
-                }
-                pack.push(next);
-            }
-            return files_split(&pack).map(Some);
+    /// Begins the walk with a look at as many of the first files as this needs.
+    fn begin<T>(&mut self, look: impl FnOnce(&mut FirstFiles) -> Result<T>) -> Result<T> {
+        let places = Arc::new(Places::of(&self.config.paths)?);
+        let mut files = FirstFiles::of(places.clone());
+        let found = look(&mut files)?;
+        if files.are_none() {
+            return Err(places.nothing_found());
         }
+        self.begun = Some((places, files.walk_again()));
+        Ok(found)
     }
 
-    fn next_file(&mut self) -> Result<Option<FoundFile>> {
-        let next = self.next_file;
-        let file = self.files()?.get(next).cloned();
-        self.next_file += usize::from(file.is_some());
-        Ok(file)
-    }
-}
-
-/// A range of a large file.
-fn range_split(piece: Piece) -> Result<Split> {
-    let end = piece.end.unwrap_or(piece.start);
-    let id = format!("{}@{}", piece.path, piece.start);
-    let label = format!("{}, bytes {} to {end}", piece.path, piece.start);
-    let bytes = end - piece.start;
-    split(id, label, bytes, &[piece])
-}
-
-/// Whole files.
-fn files_split(files: &[FoundFile]) -> Result<Split> {
-    let bytes = files.iter().map(|file| file.size).sum();
-    let pieces: Vec<Piece> = files.iter().map(|file| Piece::whole(&file.path)).collect();
-    match files {
-        [one] => split(one.path.clone(), one.path.clone(), bytes, &pieces),
-        [first, .., last] => {
-            let id = format!("{}+{}", first.path, files.len() - 1);
-            let label = format!("{} to {} ({} files, lines counted over all)", first.path, last.path, files.len());
-            split(id, label, bytes, &pieces)
+    /// The listing of all files.
+    fn listed(&mut self) -> Result<Arc<Listed>> {
+        if let Some(listed) = &self.listed {
+            return Ok(listed.clone());
         }
-        [] => Err(Error::internal("a split without a file")),
+        let (places, walk) = match self.begun.take() {
+            Some(begun) => begun,
+            None => {
+                let places = Arc::new(Places::of(&self.config.paths)?);
+                (places.clone(), Walk::new(places))
+            }
+        };
+        let listed = Listed::new(self.config.clone(), self.host.clone(), places, walk);
+        self.listed = Some(listed.clone());
+        Ok(listed)
     }
-}
-
-fn split(id: String, label: String, bytes: u64, pieces: &[Piece]) -> Result<Split> {
-    let mut split = Split::new(id, label, json!({ "pieces": pieces }));
-    split.unit = "line".into();
-    split.bytes = Some(bytes);
-    Ok(split)
-}
-
-/// The pieces that a split was made of.
-fn pieces(split: &Split) -> Result<Vec<Piece>> {
-    let pieces = split.detail.get("pieces").cloned().unwrap_or_default();
-    serde_json::from_value(pieces)
-        .map_err(|error| Error::internal(format!("the split {} was not made by this reader: {error}", split.id)))
 }

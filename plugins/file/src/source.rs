@@ -94,25 +94,40 @@ impl Texts {
     }
 }
 
+/// So much of a file is read first, so that of a small one nothing is left to be read.
+const FRONT: usize = 8 << 10;
+
 fn open_range(piece: &Piece) -> io::Result<Bytes> {
     let mut file = File::open(&piece.path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
-    }
     // A range is looked at too: it would be read as garbage before the range at the front says what is wrong.
-    let mut head = Vec::new();
-    (&mut file).take(compression::HEAD as u64).read_to_end(&mut head)?;
-    compression::refuse_packed(&head)?;
+    let front = read_front(&mut file)?;
+    compression::refuse_packed(&front)?;
     let is_range = piece.start > 0 || piece.end.is_some();
     if is_range {
         file.seek(SeekFrom::Start(piece.start))?;
     }
     Ok(match piece.end {
         // What is no file on a disk cannot be read twice.
-        None if !is_range => Box::new(io::Cursor::new(head).chain(file)),
+        None if !is_range => Box::new(io::Cursor::new(front).chain(file)),
         None => Box::new(file),
         Some(end) => Box::new(ByteRange { file, at: piece.start, end }),
     })
+}
+
+/// The front of a file, long enough to tell how it is packed unless that is all of it.
+fn read_front(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut front = vec![0; FRONT];
+    let mut filled = 0;
+    while filled < compression::HEAD {
+        match file.read(&mut front[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    front.truncate(filled);
+    Ok(front)
 }
 
 /// A range of a file that must still be there.

@@ -2,9 +2,11 @@
 
 mod committing;
 mod identity;
+mod large;
 mod leftovers;
 mod one_column;
 mod packed;
+mod packs_of_files;
 mod places;
 mod reading;
 mod typed;

@@ -7,7 +7,7 @@ mod writer;
 
 use std::path::PathBuf;
 
-use transship_plugin_api::{Params, Result};
+use transship_plugin_api::{Limit, Params, Result};
 
 use crate::jdbc::Url;
 use crate::names;
@@ -56,6 +56,9 @@ pub trait Location: Clone {
     fn password(&self) -> Option<&Password> {
         None
     }
+
+    /// What is connected to, the same whatever is asked for there: without database, user and properties.
+    fn server(&self) -> String;
 }
 
 impl Location for Url {
@@ -66,9 +69,24 @@ impl Location for Url {
     fn password(&self) -> Option<&Password> {
         self.password.as_ref()
     }
+
+    fn server(&self) -> String {
+        let system = match self.scheme.as_str() {
+            "mariadb" => "mysql",
+            "postgres" => "postgresql",
+            word => word,
+        };
+        let hosts: Vec<_> = self.hosts.iter().map(|host| host.to_string().to_lowercase()).collect();
+        format!("{system}://{}", hosts.join(","))
+    }
 }
 
-impl Location for PathBuf {}
+impl Location for PathBuf {
+    fn server(&self) -> String {
+        let path = std::path::absolute(self);
+        format!("file://{}", path.as_deref().unwrap_or(self).display())
+    }
+}
 
 /// Reads a location; the error goes behind the path of its parameter.
 pub type ReadLocation<'a, L> = &'a dyn Fn(&str) -> Result<L, String>;
@@ -156,6 +174,21 @@ fn locations<L>(params: &Params<'_>, key: &str, rules: &Rules, read: ReadLocatio
         return Err(params.error(key, format_args!("{what}: {}", rules.example)));
     }
     urls.iter().map(|url| read(url).map_err(|problem| params.error(key, problem))).collect()
+}
+
+/// How many connections to one server the job allows; `None`: as many as there are tasks.
+fn most_connections(params: &Params<'_>) -> Result<Option<u32>> {
+    match params.integer("maxConnections")? {
+        None => Ok(None),
+        Some(most @ 1..) => Ok(Some(u32::try_from(most).unwrap_or(u32::MAX))),
+        Some(most) => Err(params.error("maxConnections", format_args!("is {most}, but must be at least 1"))),
+    }
+}
+
+/// For each place of a connection, the limit of what is open there at once; none where the job sets no limit.
+fn limits<L: Location>(params: &Params<'_>, places: &[L]) -> Result<Vec<Limit>> {
+    let Some(open) = most_connections(params)? else { return Ok(Vec::new()) };
+    Ok(places.iter().map(|place| Limit { name: place.server(), open }).collect())
 }
 
 /// The tables that a list of names and ranges of names (`t[0-3]`) stands for.

@@ -7,6 +7,7 @@
 //! Not here: physical ranges (PostgreSQL's ctid, SQLite's rowid), which a plugin knows better.
 
 mod estimates;
+mod in_turn;
 mod range;
 mod ranks;
 mod runs;
@@ -19,6 +20,7 @@ use crate::dialect::{Dialect, KeyKind};
 use crate::{names, select};
 
 pub use estimates::{Estimate, by_estimates};
+pub use in_turn::InTurn;
 pub use range::{Bound, Range, between};
 pub use ranks::by_ranks;
 pub use runs::{Index, Runs};

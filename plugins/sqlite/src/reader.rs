@@ -6,7 +6,6 @@ pub(crate) mod select;
 pub(crate) mod shape;
 mod task;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
@@ -16,7 +15,7 @@ use serde_json::Value;
 use transship_plugin_api::params::nearest;
 use transship_plugin_api::{Error, HostRef, Kind, ReadOptions, Reader, ReaderTask, Result, Split, SplitRequest};
 use transship_sql::parameters::{Source, What};
-use transship_sql::split::parts;
+use transship_sql::split::{InTurn, parts};
 
 use crate::config::ReaderConfig;
 use crate::connection::{Access, Database, Stop, excerpt};
@@ -33,9 +32,9 @@ const ROWS_WORTH_SPLITTING: i64 = 100_000;
 pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
     let config = ReaderConfig::from_json(parameter)?;
     let databases = config.connections.iter().map(|_| None).collect();
-    let to_split = (0..config.sources.len()).collect();
+    let sources = InTurn::new(config.sources.len());
     let stop = Stop::new(host);
-    Ok(Box::new(SqliteReader { config, stop, databases, shape: None, to_split, ready: VecDeque::new() }))
+    Ok(Box::new(SqliteReader { config, stop, databases, shape: None, sources }))
 }
 
 struct SqliteReader {
@@ -44,10 +43,8 @@ struct SqliteReader {
     /// One for each connection of the job, opened when it is first needed.
     databases: Vec<Option<Open>>,
     shape: Option<Arc<Shape>>,
-    /// Indices of the sources that are not split yet.
-    to_split: VecDeque<usize>,
-    /// Splits that have not been asked for yet.
-    ready: VecDeque<Split>,
+    /// The tables and queries of the job, as far as they are split.
+    sources: InTurn,
 }
 
 struct Open {
@@ -105,13 +102,11 @@ impl Reader for SqliteReader {
     }
 
     fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>> {
-        while self.ready.len() < request.max as usize {
-            let Some(source) = self.to_split.pop_front() else { break };
+        while let Some(source) = self.sources.next_to_split() {
             let splits = self.split(source, request.channels)?;
-            self.ready.extend(splits);
+            self.sources.add(splits);
         }
-        let count = self.ready.len().min(request.max as usize);
-        Ok(self.ready.drain(..count).collect())
+        Ok(self.sources.take(request.max))
     }
 
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
@@ -175,6 +170,14 @@ impl SqliteReader {
     }
 
     fn split(&mut self, index: usize, channels: u32) -> Result<Vec<Split>> {
+        let connection = self.config.sources[index].connection;
+        let mut splits = self.ranges(index, channels)?;
+        let limit = self.config.limits[connection].get(self.chosen_url(connection)?);
+        splits.iter_mut().for_each(|split| split.limit = limit.cloned());
+        Ok(splits)
+    }
+
+    fn ranges(&mut self, index: usize, channels: u32) -> Result<Vec<Split>> {
         let source = self.config.sources[index].clone();
         let Open { database, connection } = open(&self.config, &mut self.databases, source.connection, &self.stop)?;
         let place = match self.config.connections.len() {

@@ -130,8 +130,12 @@ impl WriterTask for Discard {
         Ok(())
     }
 
+    fn checkpoint(&mut self, _epoch: u64) -> Result<Option<Report>> {
+        self.commit().map(Some)
+    }
+
     fn commit(&mut self) -> Result<Report> {
-        Ok(self.seen.clone())
+        Ok(std::mem::take(&mut self.seen))
     }
 
     fn abort(&mut self) -> Result<()> {
@@ -163,8 +167,12 @@ impl WriterTask for Print {
         Ok(())
     }
 
+    fn checkpoint(&mut self, _epoch: u64) -> Result<Option<Report>> {
+        self.commit().map(Some)
+    }
+
     fn commit(&mut self) -> Result<Report> {
-        Ok(self.written.clone())
+        Ok(std::mem::take(&mut self.written))
     }
 
     fn abort(&mut self) -> Result<()> {

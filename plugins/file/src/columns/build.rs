@@ -97,7 +97,9 @@ impl Texts {
         if self.offsets.is_empty() {
             self.offsets.reserve(self.last_rows.max(records.len()) + 1);
             self.offsets.push(0);
-            make_room(&mut self.values, 0, self.last_used + self.last_used / 16);
+            // A large record is rare: that the batch before had one does not mean that this one has.
+            let expected = if self.last_used > LARGE { 0 } else { self.last_used + self.last_used / 16 };
+            make_room(&mut self.values, 0, expected);
         }
         match &rules.null {
             None => self.append_all(run, records, index, |field| field.place(text, &run.side, rules.trim)),
@@ -157,11 +159,20 @@ impl Texts {
     }
 }
 
+/// More bytes than the batches of usual records have.
+const LARGE: usize = 4 << 20;
+
 /// Makes room for more bytes behind those that are used.
 #[cold]
 fn make_room(values: &mut Vec<u8>, used: usize, more: usize) {
-    let size = (used + more + SLACK).max(values.len() + values.len() / 2);
-    values.resize(size, 0);
+    let wanted = used + more + SLACK;
+    if used == 0 {
+        // Memory that is new has zeros in it already.
+        *values = vec![0; wanted];
+        return;
+    }
+    let spare = values.len().min(LARGE) / 2;
+    values.resize(wanted.max(values.len() + spare), 0);
 }
 
 /// Numbers of 64 bits.

@@ -55,24 +55,25 @@ impl Fast {
     /// See [`Cutter::cut`](super::Cutter::cut).
     pub(crate) fn cut(&mut self, text: &[u8], last: bool, run: &mut Run) {
         let mut marks = std::mem::take(&mut self.marks);
-        let mut size = WINDOW;
+        marks.clear();
+        let (start, mut looked_at, mut size) = (run.used, run.used, WINDOW);
         loop {
-            let window = &text[..text.len().min(run.used + size)];
-            self.cut_window(window, text, last, &mut marks, run);
-            if !run.records.is_empty() || window.len() == text.len() {
+            let window = &text[..text.len().min(looked_at + size)];
+            self.needles.find(&window[looked_at..], looked_at - start, &mut marks);
+            looked_at = window.len();
+            self.cut_window(window, text, last, Places::new(marks.places(), start, run.used), run);
+            if !run.records.is_empty() || looked_at == text.len() {
                 break;
             }
             // Nothing but comments and empty lines, or a record longer than the window.
-            size *= 2;
+            size += size / 2;
         }
         self.marks = marks;
     }
 
     /// Cuts the records from `run.used` on that are complete in `window`, which is the front of `text`.
-    fn cut_window(&mut self, window: &[u8], text: &[u8], last: bool, marks: &mut Marks, run: &mut Run) {
+    fn cut_window(&mut self, window: &[u8], text: &[u8], last: bool, mut places: Places<'_>, run: &mut Run) {
         let last_window = last && window.len() == text.len();
-        self.needles.find(&window[run.used..], marks);
-        let mut places = Places { marks: marks.places(), next: 0, from: run.used };
         while run.used < window.len() {
             let (start, first_field, side) = (run.used, run.fields.len(), run.side.len());
             let cut = match self.cut_record(window, last_window, &mut places, run) {
@@ -236,7 +237,13 @@ struct Places<'a> {
     from: usize,
 }
 
-impl Places<'_> {
+impl<'a> Places<'a> {
+    /// Those of marks that are counted from `from`, but for those before `begin`.
+    fn new(marks: &'a [u32], from: usize, begin: usize) -> Places<'a> {
+        let next = marks.partition_point(|mark| from + (*mark as usize) < begin);
+        Places { marks, next, from }
+    }
+
     #[inline]
     fn next(&mut self) -> Option<usize> {
         let mark = *self.marks.get(self.next)?;

@@ -14,6 +14,9 @@ use crate::split::Borders;
 /// How much is read at once. It stays in the second cache while it is cut and copied.
 const BUFFER: usize = 256 << 10;
 
+/// From here on a buffer grows by a part of itself.
+const LARGE: usize = 8 << 20;
+
 /// How much of a broken record is shown.
 const SHOWN: usize = 4 << 10;
 
@@ -84,6 +87,14 @@ impl Records {
             empty_lines: 0,
             passing: None,
         }
+    }
+
+    /// Goes on with another text of the same dialect, from its first line on: its memory is used again.
+    pub(crate) fn begin(&mut self, text: Text, line: u64) {
+        self.text = text;
+        self.run.clear();
+        (self.next, self.filled, self.offset, self.base) = (0, 0, 0, 0);
+        (self.last, self.line, self.empty_lines, self.passing) = (false, line, 0, None);
     }
 
     /// Goes on at this place of the text, which is the front of the record in this line, as long as `keep_going` says
@@ -187,8 +198,8 @@ impl Records {
         lines_between(text, 0, text.len(), &self.dialect)
     }
 
-    /// Fills the buffer, which first gets larger if most of it is an unfinished record: so each byte is looked at a few
-    /// times at most, however long the record is.
+    /// Fills the buffer, which first gets larger if nearly all of it is an unfinished record: so each byte is looked at a few
+    /// times at most, however long the record is, and the buffer is not much longer than the longest one.
     fn fill(&mut self) -> io::Result<()> {
         let anchor = self.text.anchor(self.offset + self.next as u64);
         let keep_from = usize::try_from(anchor.saturating_sub(self.offset)).unwrap_or(self.next).min(self.next);
@@ -199,8 +210,11 @@ impl Records {
         self.offset += keep_from as u64;
         self.text.forget_before(self.offset);
         let size = self.buffer.len() - SLACK;
-        if self.filled > size / 2 {
-            self.buffer.resize(size * 2 + SLACK, 0);
+        if self.filled > size - size / 4 {
+            // In few steps while it is small: of each, what is let go of stays in the heap.
+            let more = if size < LARGE { (size * 3).min(LARGE - size) } else { size / 4 };
+            self.buffer.reserve_exact(more);
+            self.buffer.resize(size + more + SLACK, 0);
         }
         let end = self.buffer.len() - SLACK;
         while end - self.filled >= LEAST_ROOM {

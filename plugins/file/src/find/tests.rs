@@ -1,37 +1,21 @@
 //! Tests of finding files: literal paths, directories, wildcards.
 
+use std::fs;
+use std::sync::Arc;
+
+use transship_plugin_api::Result;
+
 use super::*;
 
-fn matches_text(pattern: &str, text: &str) -> bool {
-    let characters: Vec<char> = text.chars().collect();
-    matches(&Token::parse(pattern).unwrap(), &characters)
-}
-
-/// Trap 78.
-#[test]
-fn wildcards_match_whole_paths() {
-    assert!(matches_text("a/*.csv", "a/b.csv"));
-    assert!(matches_text("a/*.csv", "a/deep/b.csv"));
-    assert!(!matches_text("a/*.csv", "a/b.csv.bak"));
-    assert!(!matches_text("a/*.csv", "a/bxcsv"));
-    assert!(matches_text("a/part-?", "a/part-1"));
-    assert!(!matches_text("a/part-?", "a/part-12"));
-    assert!(!matches_text("a?b", "a/b"));
-    assert!(matches_text("*", ""));
-    assert!(matches_text("a*b*c", "axxbyybzc"));
-    assert!(!matches_text("a*b*c", "axxbyyb"));
-}
-
-#[test]
-fn classes_match_ranges() {
-    assert!(matches_text("f[0-9a].csv", "f7.csv"));
-    assert!(matches_text("f[0-9a].csv", "fa.csv"));
-    assert!(!matches_text("f[0-9a].csv", "fb.csv"));
-    assert!(matches_text("f[!0-9].csv", "fb.csv"));
-    assert!(!matches_text("f[^0-9].csv", "f1.csv"));
-    assert!(matches_text("f[]x].csv", "f].csv"));
-    assert!(matches_text("f[a-].csv", "f-.csv"));
-    assert!(Token::parse("f[ab").is_err());
+/// All files of these paths.
+fn files(paths: &[String]) -> Result<Vec<FoundFile>> {
+    let places = Arc::new(Places::of(paths)?);
+    let mut walk = Walk::new(places);
+    let mut found = Vec::new();
+    while let Some(file) = walk.find_next()? {
+        found.push(file);
+    }
+    Ok(found)
 }
 
 struct Tree {
@@ -76,14 +60,53 @@ fn a_bracket_in_a_real_name_is_no_wildcard() {
     assert_eq!(tree.find(&["a[12].csv"]).unwrap(), ["a1.csv"]);
 }
 
+/// Trap 78.
 #[test]
-fn nothing_found_is_an_error_that_names_the_path() {
-    let tree = Tree::with(&["a.csv"]);
-    for pattern in ["*.txt", "none.csv", "none/*.csv"] {
-        let error = tree.find(&[pattern]).unwrap_err();
-        assert_eq!(error.kind(), transship_plugin_api::Kind::Config);
-        assert!(error.message().contains(pattern.split('/').next().unwrap()), "{error}");
-    }
+fn files_are_found_in_the_order_of_their_whole_paths() {
+    let tree = Tree::with(&["d/b/x.csv", "d/b.csv", "d/b-1.csv", "d/a/z/y.csv", "d/c.csv", "d/a/b.csv"]);
+    let found = tree.find(&["d"]).unwrap();
+    let mut sorted = found.clone();
+    sorted.sort();
+    assert_eq!(found.len(), 6);
+    assert_eq!(found, sorted);
+}
+
+#[test]
+fn a_file_is_read_once_whichever_entries_find_it() {
+    let tree = Tree::with(&["d/a.csv", "d/b.txt", "d/sub/c.csv", "e/a.csv"]);
+    let once = ["d/a.csv", "d/b.txt", "d/sub/c.csv"];
+    assert_eq!(tree.find(&["d", "d"]).unwrap(), once);
+    assert_eq!(tree.find(&["d/", "d/a.csv", "d/*.txt"]).unwrap(), once);
+    assert_eq!(tree.find(&["d/*.csv", "d"]).unwrap(), ["d/a.csv", "d/sub/c.csv", "d/b.txt"]);
+    assert_eq!(tree.find(&["d/sub", "*.csv"]).unwrap(), ["d/sub/c.csv", "d/a.csv", "e/a.csv"]);
+    assert_eq!(tree.find(&["d/a.csv", "d/a.csv"]).unwrap(), ["d/a.csv"]);
+}
+
+#[test]
+fn a_path_that_no_folder_would_spell_like_that_is_read_as_it_stands() {
+    let tree = Tree::with(&["d/a.csv", "d/.transship-1-2.tmp", "e/b.csv"]);
+    assert_eq!(tree.find(&["d", "d/../e/b.csv"]).unwrap(), ["d/a.csv", "d/../e/b.csv"]);
+    assert_eq!(tree.find(&["d", "d/.transship-1-2.tmp"]).unwrap(), ["d/a.csv", "d/.transship-1-2.tmp"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_that_cannot_match_are_not_looked_into() {
+    let tree = Tree::with(&["in/2025/a.csv", "in/2026/b.csv", "in/2026/sub/c.csv"]);
+    // Looking at a link that leads nowhere would be an error.
+    std::os::unix::fs::symlink("nowhere", tree.root.path().join("in/2025/broken")).unwrap();
+    assert_eq!(tree.find(&["in/2026/?.csv"]).unwrap(), ["in/2026/b.csv"]);
+    assert_eq!(tree.find(&["in/???6/*"]).unwrap(), ["in/2026/b.csv", "in/2026/sub/c.csv"]);
+    assert!(tree.find(&["in"]).unwrap_err().message().contains("cannot find"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_folder_is_followed() {
+    let tree = Tree::with(&["d/a.csv", "other/b.csv", "other/sub/c.csv"]);
+    std::os::unix::fs::symlink("../other", tree.root.path().join("d/link")).unwrap();
+    std::os::unix::fs::symlink("..", tree.root.path().join("other/sub/up")).unwrap();
+    assert_eq!(tree.find(&["d"]).unwrap(), ["d/a.csv", "d/link/b.csv", "d/link/sub/c.csv"]);
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Special {
             return None;
         }
         let mut marks = Marks::default();
-        needles.find(bytes, &mut marks);
+        needles.find(bytes, 0, &mut marks);
         Some(Specials::At { marks, next: 0 })
     }
 

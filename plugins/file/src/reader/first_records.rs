@@ -6,18 +6,18 @@ use transship_plugin_api::{Error, Host, Result};
 
 use crate::config::ReaderConfig;
 use crate::csv::{Advanced, Records, TooLong};
-use crate::find::FoundFile;
+use crate::find::FirstFiles;
 use crate::layout::{FirstRecords, Layout};
 use crate::source::{Piece, Texts};
 
 /// A first record that is longer says nothing of columns: its quotes are not what they seem.
-const LONGEST_FIRST_RECORD: usize = 16 << 20;
+const LONGEST_FIRST_RECORD: usize = 64 << 20;
 
 /// The first header, if files have one, and how many fields records have: as many as the first that is no header, in
 /// whichever file that is, unless more of those right behind it have as many as the header.
-pub(super) fn find(config: &ReaderConfig, files: &[FoundFile], host: &dyn Host) -> Result<FirstRecords> {
+pub(super) fn find(config: &ReaderConfig, files: &mut FirstFiles, host: &dyn Host) -> Result<FirstRecords> {
     let mut first = FirstRecords::default();
-    for file in files {
+    while let Some(file) = files.next()? {
         if host.is_cancelled() {
             return Err(Error::cancelled());
         }

@@ -36,6 +36,8 @@ pub(crate) struct FileTask {
     at: Place,
     texts: Option<Texts>,
     open: Option<Open>,
+    /// What read the last text, for the next one: most of a small file's time would go into its memory.
+    spare: Option<Records>,
     columns: Columns,
     /// How many bytes the rows of the batch have at most.
     bytes: usize,
@@ -94,6 +96,7 @@ impl FileTask {
             at,
             texts: None,
             open: None,
+            spare: None,
             bytes: 0,
             empty_lines: 0,
         })
@@ -207,7 +210,7 @@ impl FileTask {
                         lines_before: self.at.lines_before + lines,
                         ..Place::default()
                     };
-                    self.open = None;
+                    self.spare = self.open.take().map(|open| open.records);
                     return Ok(false);
                 }
             }
@@ -243,7 +246,13 @@ impl FileTask {
                 self.at = Place { piece: self.at.piece + 1, lines_before: self.at.lines_before, ..Place::default() };
                 continue;
             };
-            let mut records = Records::new(text, &self.dialect, piece.line, self.longest);
+            let mut records = match self.spare.take() {
+                Some(mut records) => {
+                    records.begin(text, piece.line);
+                    records
+                }
+                None => Records::new(text, &self.dialect, piece.line, self.longest),
+            };
             if goes_on && !jumps {
                 let keep_going = || !self.host.is_cancelled();
                 records.skip_to(self.at.at, self.at.line, keep_going).map_err(|error| piece.error(&error))?;

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::csv::{Cutter, Run};
 use crate::dialect::Terminator;
+use crate::source::Piece;
 
 /// Where the records of a text begin, and in which line, by cutting all of it.
 fn record_starts(text: &[u8], dialect: &Dialect) -> Vec<(u64, u64)> {
@@ -41,7 +42,21 @@ fn ranges_meet_at_records_and_know_their_lines() {
     let text = b"a,b\n\"x\ny\",2\nc,d\ne,f\n";
     let pieces = ranges(text, &Dialect::default(), 5);
     let told: Vec<_> = pieces.iter().map(|piece| (piece.start, piece.end.unwrap(), piece.line)).collect();
-    assert_eq!(told, [(0, 12, 1), (12, 20, 4)]);
+    assert_eq!(told, [(0, 12, 1), (12, 16, 4), (16, 20, 5)]);
+}
+
+/// PS-03.
+#[test]
+fn a_file_that_is_a_little_too_large_is_halved() {
+    let sizes = |bytes: usize| {
+        let pieces = ranges(&b"\n".repeat(bytes), &Dialect { skip_empty: false, ..Dialect::default() }, 10);
+        pieces.iter().map(|piece| piece.end.unwrap() - piece.start).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(10), [10]);
+    assert_eq!(sizes(11), [5, 6]);
+    assert_eq!(sizes(20), [10, 10]);
+    assert_eq!(sizes(21), [10, 5, 6]);
+    assert_eq!(sizes(40), [10, 10, 10, 10]);
 }
 
 #[test]
@@ -64,11 +79,13 @@ fn a_quote_that_is_never_closed_leaves_the_rest_in_one_range() {
 fn small_files_and_packed_ones_are_not_cut() {
     let file = |path: &str, size: u64| FoundFile { path: path.into(), size };
     let gib = 1 << 30;
-    assert_eq!(range_size(&file("a", gib), None, 1), None);
-    assert_eq!(range_size(&file("a", 10 << 20), None, 8), None);
-    assert_eq!(range_size(&file("a", gib), None, 4), Some(64 << 20));
-    assert_eq!(range_size(&file("a", gib), Some(0), 4), None);
-    assert_eq!(range_size(&file("a", 1000), Some(100), 1), Some(100));
+    assert_eq!(largest_range(gib, None, 1), None);
+    assert_eq!(largest_range(32 << 20, None, 8), None);
+    assert_eq!(largest_range((32 << 20) + 1, None, 8), Some(32 << 20));
+    assert_eq!(largest_range(gib, None, 4), Some(64 << 20));
+    assert_eq!(largest_range(gib, Some(0), 4), None);
+    assert_eq!(largest_range(1000, Some(100), 1), Some(100));
+    assert_eq!(largest_range(100, Some(100), 1), None);
     let can = |encoding, compression| can_cut(&file("a.gz", gib), &Dialect::default(), encoding, compression);
     assert!(can(Encoding::Utf8, Compression::None));
     assert!(!can(Encoding::Utf8, Compression::Gzip));

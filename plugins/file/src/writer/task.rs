@@ -11,12 +11,12 @@ use transship_plugin_api::{Batch, Error, HostRef, Origin, Report, Result, Writer
 use super::Written;
 use crate::config::{Format, Header, WriterConfig};
 use crate::encoding::Encoding;
-use crate::format::{Buffer, DressedRows, Rows};
+use crate::format::{Buffer, DressedRows, LARGE, Rows};
 use crate::output::Output;
 use crate::render::render;
 
 /// So much is collected before it goes to the file. It stays in the second cache.
-const ENOUGH: usize = 128 << 10;
+const ENOUGH: usize = LARGE;
 
 pub(crate) struct FileWriterTask {
     config: Arc<WriterConfig>,
@@ -128,6 +128,11 @@ impl FileWriterTask {
     ) -> Result<()> {
         let mut row = rows.start;
         while row < rows.end {
+            if self.config.encoding == Encoding::Utf8 && dressed.is_large(row) {
+                self.write_large(dressed, row)?;
+                row += 1;
+                continue;
+            }
             let ends = self.rows.write(dressed, row..rows.end, &mut self.out);
             let count = ends.len();
             if self.config.encoding == Encoding::Utf8 {
@@ -144,6 +149,26 @@ impl FileWriterTask {
                 self.hand_over()?;
             }
         }
+        Ok(())
+    }
+
+    /// Writes a row whose large values go to the file as they are.
+    fn write_large(&mut self, dressed: &DressedRows<'_>, row: usize) -> Result<()> {
+        if self.host.is_cancelled() {
+            return Err(Error::cancelled());
+        }
+        let Some(output) = &mut self.output else { return Err(Error::internal("a file task was not prepared")) };
+        let out = &mut self.out;
+        self.rows.write_pieces(dressed, row, |piece| {
+            if piece.len() < LARGE {
+                out.append(piece);
+                return Ok(());
+            }
+            output.write(out.bytes())?;
+            out.truncate(0);
+            output.write(piece)
+        })?;
+        self.written += 1;
         Ok(())
     }
 

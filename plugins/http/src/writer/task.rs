@@ -244,9 +244,13 @@ impl WriterTask for HttpWriterTask {
         self.send()
     }
 
+    fn checkpoint(&mut self, _epoch: u64) -> Result<Option<Report>> {
+        self.commit().map(Some)
+    }
+
     fn commit(&mut self) -> Result<Report> {
         self.send()?;
-        Ok(self.written.clone())
+        Ok(std::mem::take(&mut self.written))
     }
 
     fn abort(&mut self) -> Result<()> {

@@ -45,6 +45,16 @@ pub mod reader {
         "",
         "queries, read instead of tables, each as one split",
     );
+    /// `connection[].maxConnections`.
+    pub const MAX_CONNECTIONS: Parameter = Parameter::optional(
+        "connection[].maxConnections",
+        "integer",
+        "no limit",
+        "how many tasks may read from there at once, over all contents and jobs of the run",
+    );
+    /// `maxConnections` outside of `connection`.
+    pub const SHORT_MAX_CONNECTIONS: Parameter =
+        Parameter::optional("maxConnections", "integer", "no limit", "the same, in the short form");
     /// `table` outside of `connection`.
     pub const SHORT_TABLE: Parameter =
         Parameter::optional("table", "string or list of strings", "", "the tables to read, in the short form");
@@ -89,6 +99,16 @@ pub mod writer {
     /// `connection[].table`.
     pub const TABLE: Parameter =
         Parameter::required("connection[].table", "string or list of strings", "the table to write into");
+    /// `connection[].maxConnections`.
+    pub const MAX_CONNECTIONS: Parameter = Parameter::optional(
+        "connection[].maxConnections",
+        "integer",
+        "no limit",
+        "how many tasks may write there at once",
+    );
+    /// `maxConnections` outside of `connection`.
+    pub const SHORT_MAX_CONNECTIONS: Parameter =
+        Parameter::optional("maxConnections", "integer", "no limit", "the same, in the short form");
     /// `table` outside of `connection`.
     pub const SHORT_TABLE: Parameter =
         Parameter::optional("table", "string or list of strings", "", "the table to write into, in the short form");

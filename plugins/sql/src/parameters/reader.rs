@@ -1,9 +1,9 @@
 //! What every relational reader takes.
 
-use transship_plugin_api::{Params, Result};
+use transship_plugin_api::{Limit, Params, Result};
 
 use super::{
-    Columns, Location, Login, ReadLocation, Rules, connections, locations, statements, tables, warn_of_ignored,
+    Columns, Location, Login, ReadLocation, Rules, connections, limits, locations, statements, tables, warn_of_ignored,
 };
 
 /// What to read, and how.
@@ -13,6 +13,8 @@ pub struct Reader<L> {
     pub login: Login,
     /// For each connection, the places where its database may be: the first that answers is read.
     pub connections: Vec<Vec<L>>,
+    /// For each connection, if the job limits what is open at once, the limit of each of its places.
+    pub limits: Vec<Vec<Limit>>,
     /// The tables or queries, in the order of the job.
     pub sources: Vec<Source>,
     /// The columns; all, where queries are read.
@@ -68,6 +70,7 @@ impl<L: Location> Reader<L> {
         let mut reader = Reader {
             login: Login::read(params, rules, location)?,
             connections: Vec::new(),
+            limits: Vec::new(),
             sources: Vec::new(),
             columns: Columns::All,
             condition: condition(params)?,
@@ -98,7 +101,9 @@ impl<L: Location> Reader<L> {
         location: ReadLocation<'_, L>,
     ) -> Result<()> {
         let connection = self.connections.len();
-        self.connections.push(locations(params, key, rules, location)?);
+        let places = locations(params, key, rules, location)?;
+        self.limits.push(limits(params, &places)?);
+        self.connections.push(places);
         let tables = tables(params)?;
         let queries = statements(params, "querySql")?;
         if !tables.is_empty() && !queries.is_empty() {

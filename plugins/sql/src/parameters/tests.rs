@@ -267,3 +267,46 @@ fn no_password_is_shown() {
     let shown = format!("{config:?}");
     assert!(!shown.contains("hush") && shown.contains("***"), "{shown}");
 }
+
+#[test]
+fn a_limit_is_named_by_the_server_alone() {
+    let limited = |url: &str, most: Value| {
+        reader(with(json!({"connection": [{"jdbcUrl": url, "table": ["t"], "maxConnections": most}]})))
+    };
+    let same = [
+        "jdbc:mysql://Host/db",
+        "jdbc:mysql://host:3306/other?useSSL=false&user=you&password=secret",
+        "jdbc:mariadb://you:secret@host",
+    ];
+    for url in same {
+        let reader = limited(url, json!("3")).unwrap();
+        assert_eq!(reader.limits, [[Limit { name: "mysql://host:3306".into(), open: 3 }]], "{url}");
+    }
+    let several = limited("jdbc:mysql://host:3307,[::1]/db", json!(1)).unwrap();
+    assert_eq!(several.limits[0][0].name, "mysql://host:3307,[::1]:3306");
+    for most in [0, -1] {
+        let problem = limited("jdbc:mysql://host/db", json!(most)).unwrap_err();
+        assert!(problem.contains(&format!("connection[0].maxConnections is {most}")), "{problem}");
+    }
+}
+
+#[test]
+fn every_place_of_a_connection_has_its_limit_if_any() {
+    let connections = json!([
+        {"jdbcUrl": ["jdbc:mysql://a/db", "jdbc:mysql://b/db"], "table": ["t"], "maxConnections": 2},
+        {"jdbcUrl": ["jdbc:mysql://c/db"], "table": ["t"]},
+    ]);
+    let limits = reader(with(json!({"connection": connections}))).unwrap().limits;
+    let told: Vec<Vec<_>> = limits.iter().map(|limits| limits.iter().map(|limit| &limit.name[..]).collect()).collect();
+    assert_eq!(told, [vec!["mysql://a:3306", "mysql://b:3306"], vec![]]);
+    let short = file_reader(json!({"path": "/data/x.db", "table": "t", "maxConnections": 4})).unwrap();
+    assert_eq!(short.limits, [[Limit { name: "file:///data/x.db".into(), open: 4 }]]);
+}
+
+#[test]
+fn a_writer_may_be_limited_too() {
+    let most = |changes: Value| writer(connection(changes)).map(|writer| writer.most_connections);
+    assert_eq!(most(json!({})), Ok(None));
+    assert_eq!(most(json!({"maxConnections": 2})), Ok(Some(2)));
+    assert!(most(json!({"maxConnections": 0})).unwrap_err().contains("maxConnections is 0"));
+}

@@ -3,7 +3,8 @@
 use transship_plugin_api::{Error, Params, Result};
 
 use super::{
-    Columns, Location, Login, ReadLocation, Rules, connections, locations, statements, tables, warn_of_ignored,
+    Columns, Location, Login, ReadLocation, Rules, connections, locations, most_connections, statements, tables,
+    warn_of_ignored,
 };
 use crate::write::{Mapping, WriteMode};
 
@@ -14,6 +15,8 @@ pub struct Writer<L> {
     pub login: Login,
     /// Where the database is.
     pub location: L,
+    /// How many tasks may be connected at once, if the job limits it.
+    pub most_connections: Option<u32>,
     /// The table, as the job writes it.
     pub table: String,
     /// The table's columns that take those of the records; `None`, with `createTable` only: those of the reader.
@@ -46,7 +49,7 @@ impl<L: Location> Writer<L> {
     pub fn read(params: &Params<'_>, rules: &Rules, location: ReadLocation<'_, L>) -> Result<Writer<L>> {
         let login = Login::read(params, rules, location)?;
         warn_of_ignored(params, rules);
-        let (place, table) = target(params, rules, location)?;
+        let Target { place, table, most_connections } = target(params, rules, location)?;
         let columns = Columns::read(params)?;
         let create_table = params.truth("createTable")?.unwrap_or(false);
         if columns.is_none() && !create_table {
@@ -60,6 +63,7 @@ impl<L: Location> Writer<L> {
         Ok(Writer {
             login,
             location: place,
+            most_connections,
             columns,
             mapping: Mapping::read(params)?,
             create_table,
@@ -76,7 +80,13 @@ impl<L: Location> Writer<L> {
 }
 
 /// The database and the table in it.
-fn target<L>(params: &Params<'_>, rules: &Rules, location: ReadLocation<'_, L>) -> Result<(L, String)> {
+struct Target<L> {
+    place: L,
+    table: String,
+    most_connections: Option<u32>,
+}
+
+fn target<L>(params: &Params<'_>, rules: &Rules, location: ReadLocation<'_, L>) -> Result<Target<L>> {
     let connections = connections(params, rules)?;
     let [(connection, key)] = connections.as_slice() else {
         return Err(only_one_table(params, "connection"));
@@ -85,7 +95,9 @@ fn target<L>(params: &Params<'_>, rules: &Rules, location: ReadLocation<'_, L>) 
     let mut tables = tables(connection)?;
     match (places.pop(), tables.pop()) {
         (_, None) => Err(connection.error("table", "is required")),
-        (Some(place), Some(table)) if places.is_empty() && tables.is_empty() => Ok((place, table)),
+        (Some(place), Some(table)) if places.is_empty() && tables.is_empty() => {
+            Ok(Target { place, table, most_connections: most_connections(connection)? })
+        }
         _ if places.is_empty() => Err(only_one_table(connection, "table")),
         _ => Err(connection.error(key, "must be one database, not several")),
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use transship_plugin_api::{Parameter, Params, Result};
+use transship_plugin_api::{Limit, Parameter, Params, Result};
 use transship_sql::parameters::describe::reader;
 use transship_sql::parameters::{Columns, Reader, Source};
 
@@ -16,6 +16,7 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
     Parameter::optional("path", "string or list of strings", "", "the database file: the short form of connection"),
     Parameter::optional("table", "string or list of strings", "", "the tables to read, with path"),
     Parameter::optional("querySql", "string or list of strings", "", "the queries to read, with path"),
+    reader::SHORT_MAX_CONNECTIONS,
     reader::CONNECTION,
     Parameter::required(
         "connection[].jdbcUrl",
@@ -24,6 +25,7 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
     ),
     reader::TABLE,
     Parameter::optional("connection[].querySql", "string or list of strings", "", "queries, read instead of tables"),
+    reader::MAX_CONNECTIONS,
     Parameter::optional("column", "list of strings", "[\"*\"]", "column names, constants and SQL expressions"),
     reader::WHERE,
     Parameter::optional("splitPk", "string", "the rowid", "the column by whose ranges a table is split"),
@@ -56,6 +58,8 @@ pub(crate) const READER_PARAMETERS: &[Parameter] = &[
 #[derive(Debug, Clone)]
 pub(crate) struct ReaderConfig {
     pub(crate) connections: Vec<Vec<PathBuf>>,
+    /// For each connection that has any, the limits of what is open at once.
+    pub(crate) limits: Vec<Vec<Limit>>,
     /// In the order of the job file.
     pub(crate) sources: Vec<Source>,
     pub(crate) columns: Columns,
@@ -110,6 +114,7 @@ impl ReaderConfig {
         let reader = Reader::read(&params, &RULES, &location::path_of)?;
         Ok(ReaderConfig {
             connections: reader.connections,
+            limits: reader.limits,
             sources: reader.sources,
             columns: reader.columns,
             condition: reader.condition,

@@ -18,6 +18,13 @@ pub(crate) const WRITER_PARAMETERS: &[Parameter] = &[
     Parameter::required("connection[].jdbcUrl", "string or list of strings", "jdbc:sqlite:/path/file.db or the path"),
     writer::TABLE,
     Parameter::optional(
+        "connection[].maxConnections",
+        "integer",
+        "",
+        "accepted and not needed: one task writes at once",
+    ),
+    Parameter::optional("maxConnections", "integer", "", "accepted and not needed: one task writes at once"),
+    Parameter::optional(
         "column",
         "list of strings",
         "with createTable, the reader's columns",

@@ -174,3 +174,39 @@ fn a_row_of_a_split_is_told_by_its_rowid() {
     assert_eq!(read.positions().len(), 9);
     assert_eq!(read.dirty[0].position, Some(17));
 }
+
+#[test]
+fn a_table_is_not_looked_at_before_the_splits_of_the_last_one_are_given_away() {
+    let first = Place::with("CREATE TABLE a (n INTEGER); CREATE TABLE b (n INTEGER)");
+    let second = Place::with("CREATE TABLE c (n INTEGER)");
+    let connection = json!([
+        {"jdbcUrl": [first.path()], "table": ["a", "b"]},
+        {"jdbcUrl": [second.path()], "table": ["c"]},
+    ]);
+    let mut reader = new_reader(&json!({"connection": connection}), &RecordingHost::shared()).unwrap();
+    reader.prepare().unwrap();
+    let request = SplitRequest { channels: 2, max: 100 };
+    // Each of these is there once the reader is prepared, and gone when it is its turn.
+    first.connection().execute_batch("DROP TABLE b").unwrap();
+    second.connection().execute_batch("DROP TABLE c").unwrap();
+    let splits = reader.splits(&request).unwrap();
+    assert_eq!(splits.iter().map(|split| split.detail["source"].as_u64()).collect::<Vec<_>>(), [Some(0)]);
+    assert!(reader.splits(&request).unwrap_err().message().contains("table b does not exist"));
+    assert!(reader.splits(&request).unwrap_err().message().contains("table c does not exist"));
+    assert_eq!(reader.splits(&request).unwrap(), []);
+}
+
+#[test]
+fn splits_of_a_limited_connection_say_so() {
+    let (first, second) = (Place::with("CREATE TABLE a (n INTEGER)"), Place::with("CREATE TABLE b (n INTEGER)"));
+    let connection = json!([
+        {"jdbcUrl": ["/nowhere/x.db", first.path()], "table": ["a"], "maxConnections": 2},
+        {"jdbcUrl": [second.path()], "table": ["b"]},
+    ]);
+    let mut reader = new_reader(&json!({"connection": connection}), &RecordingHost::shared()).unwrap();
+    reader.prepare().unwrap();
+    let splits = all_splits(&mut *reader, 2).unwrap();
+    let limits: Vec<_> = splits.iter().map(|split| split.limit.clone()).collect();
+    let name = format!("file://{}", first.path().display());
+    assert_eq!(limits, [Some(transship_plugin_api::Limit { name, open: 2 }), None]);
+}
