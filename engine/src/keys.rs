@@ -18,6 +18,7 @@ use transship_plugin_api::Mark;
 
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 
+mod identity;
 #[cfg(test)]
 #[cfg(transship_loom)]
 mod loom;
@@ -27,6 +28,7 @@ mod rows;
 #[cfg(not(transship_loom))]
 mod tests;
 
+pub use identity::Hasher;
 pub use queue::{Gauge, Hand, Queue, Taken, Want};
 pub use rows::{KeyExtractor, KeyRows};
 
@@ -78,6 +80,7 @@ pub struct KeyScheduler<T> {
     /// Entries that may wait.
     capacity: usize,
     is_free: bool,
+    hasher: Hasher,
 }
 
 struct State<T> {
@@ -85,6 +88,9 @@ struct State<T> {
     stage: Stage,
     /// Lanes that wait.
     idle: usize,
+    /// Whether one of them was woken and has not come yet. It wakes the next one if there is something for that: so no more are woken
+    /// than find something to do, and none has to wait for the others' sake.
+    is_called: bool,
     /// Readers that wait for room.
     crowded: usize,
     /// The eras that are not done, the oldest first.
@@ -110,16 +116,19 @@ enum Stage {
     Closed,
 }
 
-/// Entries that are put in under one lock: more would keep lanes waiting.
-const AT_ONCE: usize = 256;
+/// Entries that are put in under one lock: more would keep lanes waiting, and with less they would get very little at once.
+const AT_ONCE: usize = 8192;
 
 impl<T> KeyScheduler<T> {
     /// For so many lanes; so many entries may wait.
     pub fn new(lanes: NonZeroUsize, dispatch: Dispatch, capacity: NonZeroUsize) -> KeyScheduler<T> {
+        let queue = Queue::new(dispatch);
+        let hasher = queue.hasher().clone();
         let state = State {
-            queue: Queue::new(dispatch),
+            queue,
             stage: Stage::Open,
             idle: 0,
+            is_called: false,
             crowded: 0,
             eras: VecDeque::from([Era::default()]),
             oldest_era: 0,
@@ -131,22 +140,27 @@ impl<T> KeyScheduler<T> {
             news: Condvar::new(),
             capacity: capacity.get(),
             is_free: dispatch == Dispatch::Free,
+            hasher,
         }
     }
 
-    /// Puts so many entries in, in order, each as soon as there is room for it, and tells how long that took to come. `entry` makes
-    /// them; `before_wait` runs before each wait, under the lock: who holds something that others wait for gives it back there.
+    /// Puts so many entries in, in order, each as soon as there is room for it, and tells how long that took to come. `key` and `value`
+    /// say what each is; `before_wait` runs before each wait, under the lock: who holds something that others wait for gives it back
+    /// there.
     ///
     /// # Errors
     /// When somebody gave up.
     pub fn enter<'k>(
         &self,
         count: usize,
-        mut entry: impl FnMut(usize) -> (Key<'k>, T),
+        key: impl Fn(usize) -> Key<'k>,
+        value: impl Fn(usize) -> T,
         group: u32,
         now: impl Fn() -> Duration,
         before_wait: &mut dyn FnMut(),
     ) -> Result<Duration, Closed> {
+        // Under the lock there is enough to do.
+        let hashes: Vec<u64> = (0..count).map(|index| self.hasher.hash(key(index))).collect();
         let mut waited = Duration::ZERO;
         let mut next = 0;
         while next < count {
@@ -156,18 +170,15 @@ impl<T> KeyScheduler<T> {
             let now = now();
             let end = count.min(next + room.min(AT_ONCE));
             let era = state.current_era();
-            for index in next..end {
-                let (key, value) = entry(index);
-                state.queue.enter(key, value, group, era, now);
+            for (index, hash) in (next..end).zip(&hashes[next..end]) {
+                state.queue.enter_hashed(key(index), *hash, value(index), group, era, now);
             }
             let entered = end - next;
             if let Some(era) = state.eras.back_mut() {
                 era.left += entered;
             }
             next = end;
-            let idle = state.idle;
-            drop(state);
-            self.wake_lanes(idle, entered);
+            self.wake_for_news(state);
         }
         Ok(waited)
     }
@@ -205,8 +216,8 @@ impl<T> KeyScheduler<T> {
         let mut state = lock(&self.state);
         if let Some(hand) = done {
             state.take_back(hand, now());
-            // What others wait for may have become free by this: a key, a mark, the end.
-            if state.idle > 0 && (state.queue.ready(lane) > 0 || state.is_over() || !state.news[lane].is_empty()) {
+            // What all others wait for may have come by this: a mark, the end.
+            if state.idle > 0 && (state.is_over() || !state.news[lane].is_empty()) {
                 self.news.notify_all();
             }
         }
@@ -215,13 +226,12 @@ impl<T> KeyScheduler<T> {
                 return Err(Closed);
             }
             if let Some(mark) = state.news[lane].pop_front() {
+                self.wake_others(state, lane);
                 return Ok((Turn::Mark(mark), elapsed(waiting)));
             }
-            // Its share alone: a lane that is busy now comes back, and finds the others' share.
-            let keys = state.queue.ready(lane) / if self.is_free { state.news.len() } else { 1 };
-            let era = state.oldest_era;
+            let (keys, era) = (state.queue.share(lane, state.news.len()), state.oldest_era);
             if let Some(hand) = state.queue.take(lane, Want { keys, entries }, era) {
-                self.wake_readers(state);
+                self.wake_others(state, lane);
                 return Ok((Turn::Work(hand), elapsed(waiting)));
             }
             if state.is_over() {
@@ -231,6 +241,7 @@ impl<T> KeyScheduler<T> {
             state.idle += 1;
             state = wait(&self.news, state);
             state.idle -= 1;
+            state.is_called = false;
         }
     }
 
@@ -281,26 +292,41 @@ impl<T> KeyScheduler<T> {
         }
     }
 
-    fn wake_readers(&self, state: MutexGuard<'_, State<T>>) {
-        let is_crowded = state.crowded > 0 && state.queue.waiting() <= self.capacity - self.capacity.div_ceil(4);
-        drop(state);
-        if is_crowded {
-            self.room.notify_all();
+    /// Entries have come.
+    fn wake_for_news(&self, mut state: MutexGuard<'_, State<T>>) {
+        if self.is_free {
+            let calls = state.calls_one();
+            drop(state);
+            if calls {
+                self.news.notify_one();
+            }
+        } else if state.idle > 0 {
+            // With lines of their own, the one that is woken might be another than the one that has work.
+            drop(state);
+            self.news.notify_all();
         }
     }
 
-    /// Wakes as many of the idle lanes as new entries can give work.
-    fn wake_lanes(&self, idle: usize, entries: usize) {
-        match idle {
-            0 => {}
-            // With lines of their own, the one that is woken might be another than the one that has work.
-            idle if !self.is_free || idle <= entries => self.news.notify_all(),
-            _ => (0..entries).for_each(|_| self.news.notify_one()),
+    /// A lane goes to its work: another one for the keys that it leaves, readers for the room that it makes.
+    fn wake_others(&self, mut state: MutexGuard<'_, State<T>>, lane: usize) {
+        let calls = self.is_free && state.queue.ready(lane) > 0 && state.calls_one();
+        let is_crowded = state.crowded > 0 && state.queue.waiting() <= self.capacity - self.capacity.div_ceil(4);
+        drop(state);
+        if calls {
+            self.news.notify_one();
+        }
+        if is_crowded {
+            self.room.notify_all();
         }
     }
 }
 
 impl<T> State<T> {
+    /// Whether an idle lane has to be woken now. If one is on its way already, it will see to the others.
+    fn calls_one(&mut self) -> bool {
+        self.idle > 0 && !std::mem::replace(&mut self.is_called, true)
+    }
+
     fn current_era(&self) -> u32 {
         self.oldest_era + (self.eras.len() as u32 - 1)
     }

@@ -20,7 +20,7 @@ mod lot;
 mod waits;
 mod weight;
 
-use lot::Lot;
+use lot::{Lot, Lots, Part};
 use weight::Weight;
 
 /// Everything between the readers and the lanes of a job.
@@ -31,6 +31,7 @@ pub struct Lanes {
     /// Records that a lane takes at once, and the bytes that these may have.
     batch: (usize, usize),
     weight: Arc<Weight>,
+    lots: Lots,
     /// Whether what lanes have done waits in a line behind them, so that a flush has to go there.
     merges: bool,
     /// What one record weighed lately.
@@ -47,8 +48,9 @@ pub struct Lanes {
 }
 
 /// A record that waits: a row of a batch.
+#[derive(Debug, Clone, Copy)]
 struct Record {
-    lot: Arc<Lot>,
+    lot: u32,
     row: u32,
 }
 
@@ -85,6 +87,8 @@ pub enum Job {
 /// Records that a lane has taken.
 pub struct Work {
     hand: Hand<Record>,
+    /// The batches that its records are of.
+    parts: Vec<Part>,
     pub source: Arc<Source>,
     /// When it was handed to the lane.
     handed: Duration,
@@ -108,6 +112,7 @@ impl Lanes {
             count,
             batch: (records, batch.1),
             weight: Arc::new(Weight::new(setting.byte_capacity.unwrap_or(bytes))),
+            lots: Lots::default(),
             merges: false,
             record_bytes: AtomicUsize::new(1),
             entry: Mutex::default(),
@@ -156,14 +161,19 @@ impl Lanes {
     pub fn next(&self, lane: usize, done: Option<Work>) -> std::result::Result<(Job, Duration), Closed> {
         let weight = self.record_bytes.load(Ordering::Relaxed).max(1);
         let records = (self.batch.1 / weight).clamp(1, self.batch.0);
-        let (turn, waited) = self.scheduler.next(lane, records, done.map(|work| work.hand), || self.clock.now())?;
+        let done = done.map(|work| {
+            self.lots.done(work.parts);
+            work.hand
+        });
+        let (turn, waited) = self.scheduler.next(lane, records, done, || self.clock.now())?;
         let job = match turn {
             Turn::End => Job::End,
             Turn::Mark(mark) => Job::Mark(mark),
             Turn::Work(hand) => {
                 let group = hand.entries.first().map_or(0, |entry| entry.group as usize);
                 let source = unpoisoned(&self.sources)[group].clone();
-                Job::Work(Work { hand, source, handed: self.clock.now() })
+                let parts = self.lots.of(&hand);
+                Job::Work(Work { hand, parts, source, handed: self.clock.now() })
             }
         };
         Ok((job, waited))
@@ -172,6 +182,11 @@ impl Lanes {
     /// All readers have come to their end.
     pub fn end(&self) {
         self.scheduler.end();
+    }
+
+    /// Ends an epoch of all lanes, behind what was put in.
+    pub fn epoch(&self, number: u64) {
+        self.scheduler.mark(Mark::Epoch(number));
     }
 
     /// Gives up: nothing more goes in or out.
@@ -247,10 +262,15 @@ impl Feeder<'_> {
         let rows = batch.num_rows();
         lanes.record_bytes.store(batch.bytes / rows.max(1), Ordering::Relaxed);
         let (load, waited) = lanes.weight.take(batch.bytes, before_wait).map_err(|Closed| Refused::Closed)?;
-        let lot = Arc::new(Lot::new(batch, columns.created, load).map_err(Refused::Wrong)?);
+        let lot = Lot::new(batch, columns.created, load).map_err(Refused::Wrong)?;
         let keys = columns.keys.of(&lot.records).map_err(Refused::Wrong)?;
-        let entry = |row: usize| (keys.key(row), Record { lot: lot.clone(), row: row as u32 });
-        let entered = lanes.scheduler.enter(rows, entry, self.group, || lanes.clock.now(), before_wait);
+        if rows == 0 {
+            return Ok(waited);
+        }
+        let lot = lanes.lots.put(lot);
+        let record = |row: usize| Record { lot, row: row as u32 };
+        let now = || lanes.clock.now();
+        let entered = lanes.scheduler.enter(rows, |row| keys.key(row), record, self.group, now, before_wait);
         entered.map(|more| waited + more).map_err(|Closed| Refused::Closed)
     }
 

@@ -47,9 +47,14 @@ impl Default for Histogram {
 impl Histogram {
     /// Counts a time.
     pub fn record(&mut self, time: Duration) {
+        self.record_many(time, 1);
+    }
+
+    /// Counts a time that came so often.
+    pub fn record_many(&mut self, time: Duration, count: u64) {
         // Times of days are all that can be meant: the memory grows with the range.
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).min(LONGEST);
-        let recorded = self.0.record(micros);
+        let recorded = self.0.record_n(micros, count);
         debug_assert!(recorded.is_ok(), "{recorded:?}");
     }
 

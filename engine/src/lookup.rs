@@ -7,6 +7,8 @@
 //! | file | what it does |
 //! | --- | --- |
 //! | `stage` | entries from the moment they come to the moment they leave: calls, outcomes, attempts |
+//! | `stage/sharing` | records that wait for the answer to another of their key |
+//! | `outcome` | what goes in and what comes out |
 //! | `queue` | the order in which entries may leave, and marks between them |
 //! | `timers` | what is due when: time-outs, retries |
 //! | `retry` | whether an outcome is tried again, and after how long |
@@ -22,6 +24,7 @@ mod inbox;
 #[cfg(test)]
 #[cfg(transship_loom)]
 mod loom;
+mod outcome;
 mod queue;
 mod retry;
 mod stage;
@@ -32,9 +35,10 @@ mod timers;
 
 pub use cache::{Cache, Cached};
 pub use inbox::{Closed, Inbox};
+pub use outcome::{Call, CallId, Counters, Done, Outcome, Record, Rows};
 pub use queue::{Item, Queue};
 pub use retry::{Backoff, Retry, RetryOn};
-pub use stage::{Call, CallId, Counters, Done, Outcome, Record, Rows, Stage};
+pub use stage::Stage;
 
 /// The order in which records leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ fn lanes(count: usize, capacity: usize) -> Arc<KeyScheduler<usize>> {
 }
 
 fn enter(scheduler: &KeyScheduler<usize>, key: &'static [u8], value: usize) -> Result<(), Closed> {
-    scheduler.enter(1, |_| (Key::Bytes(key), value), 0, || Duration::ZERO, &mut || ()).map(drop)
+    scheduler.enter(1, |_| Key::Bytes(key), |_| value, 0, || Duration::ZERO, &mut || ()).map(drop)
 }
 
 /// Works as a lane until the end; nobody else has a key meanwhile. What it did, in order.

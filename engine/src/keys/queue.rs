@@ -6,19 +6,19 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::hash::BuildHasher;
 use std::time::Duration;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Found;
 use slab::Slab;
 
+use super::identity::{Hasher, Identity, stable_hash};
 use super::{Dispatch, Key};
 
 /// Entries that wait, in order for each key.
 pub struct Queue<T> {
     dispatch: Dispatch,
-    hasher: foldhash::fast::RandomState,
+    hasher: Hasher,
     /// The keys that have an identity, by it.
     known: HashTable<usize>,
     keys: Slab<Waiting>,
@@ -34,6 +34,7 @@ pub struct Queue<T> {
 struct Waiting {
     /// `None`: it is no other entry's.
     identity: Option<Identity>,
+    hash: u64,
     lane: usize,
     entries: usize,
     first: usize,
@@ -43,12 +44,6 @@ struct Waiting {
     busy: (Duration, Duration),
     /// How long all entries of it were worked on.
     worked: Duration,
-}
-
-#[derive(PartialEq, Eq)]
-enum Identity {
-    Null,
-    Bytes(Box<[u8]>),
 }
 
 struct Entry<T> {
@@ -69,6 +64,8 @@ struct Ready {
     fresh: VecDeque<(u64, usize)>,
     /// Those that were given back while entries of theirs waited.
     returned: BinaryHeap<Reverse<(u64, usize)>>,
+    /// How many there were when the last of them became ready.
+    crowd: usize,
 }
 
 /// Entries that one lane has taken, with all that it holds: nobody gets another entry of these keys until it is given back.
@@ -76,7 +73,9 @@ struct Ready {
 pub struct Hand<T> {
     /// In the order in which they came.
     pub entries: Vec<Taken<T>>,
-    /// When the work on each began and ended, if the lane says so: else all are worked on until the hand is given back.
+    /// When the work on all of them began, if it is done on all at once; it ends when the hand is given back.
+    pub began: Option<Duration>,
+    /// Else when the work on each began and ended, as far as the lane knows.
     pub worked: Vec<(Duration, Duration)>,
     keys: Vec<usize>,
 }
@@ -128,7 +127,7 @@ impl<T> Queue<T> {
         };
         Queue {
             dispatch,
-            hasher: foldhash::fast::RandomState::default(),
+            hasher: Hasher::default(),
             known: HashTable::new(),
             keys: Slab::new(),
             entries: Slab::new(),
@@ -138,9 +137,19 @@ impl<T> Queue<T> {
         }
     }
 
+    /// What keys are hashed by.
+    pub(super) fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
     /// Puts an entry behind all others of its key. Entries of different groups are never taken together.
     pub fn enter(&mut self, key: Key<'_>, value: T, group: u32, era: u32, now: Duration) {
-        let index = self.find_or_add(key);
+        self.enter_hashed(key, self.hasher.hash(key), value, group, era, now);
+    }
+
+    /// The same; the hash is known.
+    pub(super) fn enter_hashed(&mut self, key: Key<'_>, hash: u64, value: T, group: u32, era: u32, now: Duration) {
+        let index = self.find_or_add(key, hash);
         let place = self.place;
         self.place += 1;
         let worked = self.keys[index].worked;
@@ -153,15 +162,19 @@ impl<T> Queue<T> {
         key.last = entry;
         key.entries += 1;
         if key.entries == 1 && !key.is_held {
-            self.ready[key.lane].fresh.push_back((place, index));
+            let ready = &mut self.ready[key.lane];
+            ready.fresh.push_back((place, index));
+            ready.crowd = ready.len();
         }
     }
 
     /// Takes ready keys, the oldest first, with what waits for each up to an era. `None` if there is none for this lane.
     pub fn take(&mut self, lane: usize, want: Want, era: u32) -> Option<Hand<T>> {
         let lane = self.line_of(lane);
-        let mut hand = Hand { entries: Vec::new(), worked: Vec::new(), keys: Vec::new() };
-        while hand.keys.len() < want.keys.max(1) && hand.entries.len() < want.entries.max(1) {
+        let keys = want.keys.max(1).min(self.ready[lane].len());
+        let entries = Vec::with_capacity(keys.min(want.entries));
+        let mut hand = Hand { entries, began: None, worked: Vec::new(), keys: Vec::with_capacity(keys) };
+        while hand.keys.len() < keys && hand.entries.len() < want.entries.max(1) {
             let Some(index) = self.ready[lane].first() else { break };
             let first = &self.entries[self.keys[index].first];
             let is_of_another = |taken: &Taken<T>| (taken.group, taken.era) != (first.group, first.era);
@@ -206,8 +219,11 @@ impl<T> Queue<T> {
 
     /// Gives the keys of a hand back: what came for them meanwhile may be taken now.
     pub fn give_back(&mut self, hand: Hand<T>, now: Duration) {
+        let began = hand.began.unwrap_or(now);
         for index in &hand.keys {
-            self.keys[*index].busy = (now, now);
+            let key = &mut self.keys[*index];
+            key.busy = (began, now);
+            key.worked += now.saturating_sub(began);
         }
         for (taken, (began, ended)) in hand.entries.iter().zip(&hand.worked) {
             let busy = &mut self.keys[taken.key].busy;
@@ -221,7 +237,9 @@ impl<T> Queue<T> {
             self.held -= 1;
             if key.entries > 0 {
                 let place = self.entries[key.first].place;
-                self.ready[key.lane].returned.push(Reverse((place, index)));
+                let ready = &mut self.ready[key.lane];
+                ready.returned.push(Reverse((place, index)));
+                ready.crowd = ready.len();
             } else {
                 self.forget(index);
             }
@@ -236,6 +254,15 @@ impl<T> Queue<T> {
     /// How many keys this lane could take.
     pub fn ready(&self, lane: usize) -> usize {
         self.ready[self.line_of(lane)].len()
+    }
+
+    /// How many keys a lane takes, of so many lanes: its share of those that were ready when the last of them became so. What it leaves
+    /// is for the others, also for those that are busy now.
+    pub fn share(&self, lane: usize, lanes: usize) -> usize {
+        match self.dispatch {
+            Dispatch::Free => self.ready[0].crowd / lanes,
+            Dispatch::Modulo(_) | Dispatch::Hash(_) => self.ready(lane),
+        }
     }
 
     /// The era of the oldest entry that this lane could take.
@@ -272,9 +299,10 @@ impl<T> Queue<T> {
             .max(self.ready.iter().map(|ready| ready.fresh.capacity()).sum())
     }
 
-    fn find_or_add(&mut self, key: Key<'_>) -> usize {
-        let new = |identity, lane| Waiting {
-            identity,
+    fn find_or_add(&mut self, key: Key<'_>, hash: u64) -> usize {
+        let new = |lane| Waiting {
+            identity: Identity::of(key),
+            hash,
             lane,
             entries: 0,
             first: usize::MAX,
@@ -283,27 +311,17 @@ impl<T> Queue<T> {
             busy: (Duration::ZERO, Duration::ZERO),
             worked: Duration::ZERO,
         };
-        let hash = match key {
-            Key::Alone => {
-                // It has no identity to be sent to a certain lane by: the one line, or the lanes in turn.
-                let lane = self.place as usize % self.ready.len();
-                return self.keys.insert(new(None, lane));
-            }
-            Key::Null => 0,
-            Key::Bytes(bytes) | Key::Number(_, bytes) => self.hasher.hash_one(bytes),
-        };
+        if key == Key::Alone {
+            // It has no identity to be sent to a certain lane by: the one line, or the lanes in turn.
+            let lane = self.place as usize % self.ready.len();
+            return self.keys.insert(new(lane));
+        }
         let keys = &self.keys;
-        let is_it = |index: &usize| match (&keys[*index].identity, key) {
-            (Some(Identity::Null), Key::Null) => true,
-            (Some(Identity::Bytes(known)), Key::Bytes(bytes) | Key::Number(_, bytes)) => **known == *bytes,
-            _ => false,
+        let is_it = |index: &usize| {
+            let known = &keys[*index];
+            known.hash == hash && known.identity.as_ref().is_some_and(|identity| identity.is(key))
         };
-        let hasher = &self.hasher;
-        let hash_of = |index: &usize| match &keys[*index].identity {
-            Some(Identity::Bytes(bytes)) => hasher.hash_one(&**bytes),
-            _ => 0,
-        };
-        match self.known.entry(hash, is_it, hash_of) {
+        match self.known.entry(hash, is_it, |index| keys[*index].hash) {
             Found::Occupied(found) => *found.get(),
             Found::Vacant(vacant) => {
                 let lane = match (self.dispatch, key) {
@@ -316,11 +334,7 @@ impl<T> Queue<T> {
                         (stable_hash(key) % lanes.get() as u64) as usize
                     }
                 };
-                let identity = match key {
-                    Key::Bytes(bytes) | Key::Number(_, bytes) => Identity::Bytes(bytes.into()),
-                    Key::Null | Key::Alone => Identity::Null,
-                };
-                let index = self.keys.insert(new(Some(identity), lane));
+                let index = self.keys.insert(new(lane));
                 vacant.insert(index);
                 index
             }
@@ -329,12 +343,9 @@ impl<T> Queue<T> {
 
     fn forget(&mut self, index: usize) {
         let key = self.keys.remove(index);
-        let hash = match &key.identity {
-            None => return,
-            Some(Identity::Null) => 0,
-            Some(Identity::Bytes(bytes)) => self.hasher.hash_one(&**bytes),
-        };
-        if let Ok(found) = self.known.find_entry(hash, |known| *known == index) {
+        if key.identity.is_some()
+            && let Ok(found) = self.known.find_entry(key.hash, |known| *known == index)
+        {
             found.remove();
         }
     }
@@ -380,13 +391,5 @@ impl Ready {
             true => drop(self.returned.pop()),
             false => drop(self.fresh.pop_front()),
         }
-    }
-}
-
-/// A hash that is the same in each run.
-fn stable_hash(key: Key<'_>) -> u64 {
-    match key {
-        Key::Bytes(bytes) | Key::Number(_, bytes) => foldhash::fast::FixedState::with_seed(0).hash_one(bytes),
-        Key::Null | Key::Alone => 0,
     }
 }

@@ -25,11 +25,16 @@ pub struct KeyRows {
     values: Values,
     /// A record of which a column of the key is NULL has no value.
     columns: Vec<ArrayRef>,
+    has_nulls: bool,
     nulls_are_one: bool,
 }
 
 enum Values {
-    Numbers(Vec<(i128, [u8; 8])>),
+    /// Their lowest 64 bits, which are all.
+    Numbers {
+        bytes: Vec<[u8; 8]>,
+        are_signed: bool,
+    },
     /// Of one column, texts or bytes.
     Bytes(ArrayRef),
     Rows(Rows),
@@ -63,20 +68,29 @@ impl KeyExtractor {
         let columns: Vec<ArrayRef> = self.columns.iter().map(|column| records.column(*column).clone()).collect();
         let values = match &self.converter {
             Some(converter) => Values::Rows(converter.convert_columns(&columns)?),
-            None => numbers(&columns[0]).map_or_else(|| Values::Bytes(columns[0].clone()), Values::Numbers),
+            None => match numbers(&columns[0]) {
+                Some(bytes) => Values::Numbers { bytes, are_signed: columns[0].data_type().is_signed_integer() },
+                None => Values::Bytes(columns[0].clone()),
+            },
         };
-        Ok(KeyRows { values, columns, nulls_are_one: self.nulls_are_one })
+        let has_nulls = columns.iter().any(|column| column.null_count() > 0);
+        Ok(KeyRows { values, columns, has_nulls, nulls_are_one: self.nulls_are_one })
     }
 }
 
 impl KeyRows {
     /// The key of the record in this row.
     pub fn key(&self, row: usize) -> Key<'_> {
-        if self.columns.iter().any(|column| column.is_null(row)) {
+        if self.has_nulls && self.columns.iter().any(|column| column.is_null(row)) {
             return if self.nulls_are_one { Key::Null } else { Key::Alone };
         }
         match &self.values {
-            Values::Numbers(numbers) => Key::Number(numbers[row].0, &numbers[row].1),
+            Values::Numbers { bytes, are_signed: true } => {
+                Key::Number(i64::from_le_bytes(bytes[row]).into(), &bytes[row])
+            }
+            Values::Numbers { bytes, are_signed: false } => {
+                Key::Number(u64::from_le_bytes(bytes[row]).into(), &bytes[row])
+            }
             Values::Rows(rows) => Key::Bytes(rows.row(row).data()),
             Values::Bytes(column) => Key::Bytes(match column.data_type() {
                 DataType::Utf8 => column.as_string::<i32>().value(row).as_bytes(),
@@ -88,15 +102,10 @@ impl KeyRows {
 }
 
 /// The whole numbers of a column; those under a NULL do not matter.
-fn numbers(column: &Arc<dyn Array>) -> Option<Vec<(i128, [u8; 8])>> {
+fn numbers(column: &Arc<dyn Array>) -> Option<Vec<[u8; 8]>> {
     macro_rules! all {
         ($kind:ty) => {
-            column
-                .as_primitive::<$kind>()
-                .values()
-                .iter()
-                .map(|value| (i128::from(*value), (*value as i64).to_le_bytes()))
-                .collect()
+            column.as_primitive::<$kind>().values().iter().map(|value| (*value as i64).to_le_bytes()).collect()
         };
     }
     Some(match column.data_type() {

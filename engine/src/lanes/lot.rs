@@ -1,18 +1,22 @@
 //! A batch whose records wait one by one, and batches made anew of such records.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, TimeUnit};
+use arrow_select::interleave::interleave_record_batch;
+use arrow_select::take::take_record_batch;
+use slab::Slab;
 use transship_plugin_api::batch::byte_size;
 use transship_plugin_api::{Batch, Origin, Result};
 
 use super::weight::Load;
-use super::{Record, Work};
+use super::{Record, Work, unpoisoned};
+use crate::keys::Hand;
 
 /// A batch that was taken apart.
 pub(super) struct Lot {
@@ -24,6 +28,61 @@ pub(super) struct Lot {
     _load: Load,
 }
 
+/// The batches of which not all records are done.
+#[derive(Default)]
+pub(super) struct Lots(Mutex<Slab<Open>>);
+
+struct Open {
+    lot: Arc<Lot>,
+    /// Records that are not done.
+    left: usize,
+}
+
+/// A batch, and how many records of some work are of it.
+pub(super) struct Part {
+    index: u32,
+    lot: Arc<Lot>,
+    records: usize,
+}
+
+impl Lots {
+    /// Takes a batch in, until all its records are done; records know it by its number.
+    pub(super) fn put(&self, lot: Lot) -> u32 {
+        let left = lot.records.num_rows();
+        unpoisoned(&self.0).insert(Open { lot: Arc::new(lot), left }) as u32
+    }
+
+    /// The batches that the records of a hand are of.
+    pub(super) fn of(&self, hand: &Hand<Record>) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let lots = unpoisoned(&self.0);
+        // Neighbours mostly came together.
+        for beside in hand.entries.chunk_by(|left, right| left.value.lot == right.value.lot) {
+            let (index, records) = (beside[0].value.lot, beside.len());
+            match parts.iter_mut().rfind(|part| part.index == index) {
+                Some(part) => part.records += records,
+                None => parts.push(Part { index, lot: lots[index as usize].lot.clone(), records }),
+            }
+        }
+        parts
+    }
+
+    /// Records of these batches are done.
+    pub(super) fn done(&self, parts: Vec<Part>) {
+        let mut lots = unpoisoned(&self.0);
+        for part in &parts {
+            let open = &mut lots[part.index as usize];
+            open.left -= part.records;
+            if open.left == 0 {
+                lots.remove(part.index as usize);
+            }
+        }
+        // The last to know a batch frees it: not under the lock.
+        drop(lots);
+        drop(parts);
+    }
+}
+
 impl Lot {
     pub(super) fn new(batch: Batch, created: Option<usize>, load: Load) -> Result<Lot> {
         let (bytes, origin) = (batch.bytes, batch.origin.clone());
@@ -32,9 +91,10 @@ impl Lot {
         Ok(Lot { records, origin, bytes, created, _load: load })
     }
 
-    /// When the record in this row was made, in microseconds since 1970.
-    pub(super) fn created(&self, row: u32) -> Option<i64> {
-        self.created.as_ref().and_then(|created| created[row as usize])
+    /// Records that lie beside each other.
+    fn slice(&self, offset: usize, length: usize) -> Batch {
+        let bytes = (self.bytes as u128 * length as u128 / self.records.num_rows().max(1) as u128) as usize;
+        Batch::new(self.records.slice(offset, length), bytes, self.origin.slice(offset, length))
     }
 }
 
@@ -45,34 +105,43 @@ impl Work {
     /// When their batches do not fit together.
     pub fn batch(&self) -> Result<Batch> {
         let entries = &self.hand.entries;
-        let Record { lot: first, row } = &entries[0].value;
-        let is_run = (0..)
-            .zip(entries)
-            .all(|(offset, entry)| Arc::ptr_eq(&entry.value.lot, first) && entry.value.row == row + offset);
-        if is_run {
-            let (offset, length) = (*row as usize, entries.len());
-            let bytes = (first.bytes as u128 * length as u128 / first.records.num_rows().max(1) as u128) as usize;
-            return Ok(Batch::new(first.records.slice(offset, length), bytes, first.origin.slice(offset, length)));
-        }
-        let mut lots: Vec<&Arc<Lot>> = Vec::new();
-        let mut rows = Vec::with_capacity(entries.len());
-        let mut positions = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let Record { lot, row } = &entry.value;
-            // Neighbours mostly came together.
-            let known = lots.iter().rposition(|known| Arc::ptr_eq(known, lot));
-            let index = known.unwrap_or_else(|| {
-                lots.push(lot);
-                lots.len() - 1
-            });
-            rows.push((index, *row as usize));
-            positions.push(lot.origin.position(*row as usize));
-        }
-        let batches: Vec<&RecordBatch> = lots.iter().map(|lot| &lot.records).collect();
-        let records = arrow_select::interleave::interleave_record_batch(&batches, &rows)?;
-        let origin = Origin { first: positions[0], positions: Some(positions.into()) };
+        let rows = entries.iter().map(|entry| entry.value.row);
+        let (records, origin) = match &self.parts[..] {
+            [Part { lot, .. }] => {
+                let (offset, length) = (entries[0].value.row, entries.len());
+                if rows.clone().eq(offset..offset + length as u32) {
+                    return Ok(lot.slice(offset as usize, length));
+                }
+                let origin = lot.origin.take(rows.clone().map(|row| row as usize));
+                (take_record_batch(&lot.records, &UInt32Array::from_iter_values(rows))?, origin)
+            }
+            parts => {
+                let (mut places, mut positions) =
+                    (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()));
+                for Record { lot, row } in entries.iter().map(|entry| entry.value) {
+                    let (place, row) = (self.place_of(lot), row as usize);
+                    places.push((place, row));
+                    positions.push(parts[place].lot.origin.position(row));
+                }
+                let batches: Vec<&RecordBatch> = parts.iter().map(|part| &part.lot.records).collect();
+                let origin = Origin { first: positions[0], positions: Some(positions.into()) };
+                (interleave_record_batch(&batches, &places)?, origin)
+            }
+        };
         let bytes = byte_size(&records);
         Ok(Batch::new(records, bytes, origin))
+    }
+
+    /// When a record of it was made, in microseconds since 1970; `None`: unknown.
+    pub(super) fn created(&self, record: Record) -> Option<i64> {
+        let created = self.parts[self.place_of(record.lot)].lot.created.as_ref()?;
+        created[record.row as usize]
+    }
+
+    /// Where the batch of this number is in its parts.
+    fn place_of(&self, lot: u32) -> usize {
+        // There are few, and the last ones have most of the records.
+        self.parts.iter().rposition(|part| part.index == lot).expect("each record is of one of the parts")
     }
 
     /// How many records it has.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lru::LruCache;
 
-use super::stage::Rows;
+use super::outcome::Rows;
 
 /// What was found for a key; `None`: nothing.
 pub type Cached = Option<Rows>;

@@ -5,88 +5,26 @@
 //! Every call has a number that is never used again, and an entry knows the call that it is in: an answer to an earlier attempt, or
 //! after the time-out, finds no entry that waits for it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use arrow_array::RecordBatch;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Found;
 use slab::Slab;
 use transship_plugin_api::{Error, Kind};
 
+use super::outcome::{Call, CallId, Counters, Done, Outcome, Record};
 use super::queue::{Item, Queue};
 use super::timers::{Alarms, Deadlines, Whose};
 use super::{Options, Order};
 
+mod sharing;
+
 /// With [`Order::Key`], so many times the capacity may wait behind others of their key: one busy key should not stop all.
 const KEY_DEPTH: usize = 8;
-
-/// A record, by the batch that it came in and its row there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
-    pub source: u32,
-    pub row: u32,
-}
-
-/// Rows that were found for a record: some of those that an answer brought.
-#[derive(Debug, Clone)]
-pub struct Rows {
-    pub answer: Arc<RecordBatch>,
-    pub first: u32,
-    /// At least 1.
-    pub count: u32,
-}
-
-/// What a lookup came to.
-#[derive(Debug, Clone)]
-pub enum Outcome {
-    Found(Rows),
-    /// There is no row for the key.
-    Missing,
-    Failed(Arc<Error>),
-}
-
-/// A record that leaves, and what became of it.
-#[derive(Debug)]
-pub struct Done {
-    pub record: Record,
-    pub outcome: Outcome,
-}
-
-/// A call to start.
-#[derive(Debug)]
-pub struct Call {
-    pub id: CallId,
-    /// The records whose keys are looked up.
-    pub records: Vec<Record>,
-    /// Whether somebody waits for the answer: it ends when all its records are done without it.
-    pub wanted: Arc<AtomicBool>,
-}
-
-/// Names a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallId {
-    slot: usize,
-    number: u64,
-}
-
-/// How often what happened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Calls started.
-    pub calls: u64,
-    /// Keys in them.
-    pub keys: u64,
-    /// Keys that were looked up again.
-    pub retries: u64,
-    /// Records whose time was over.
-    pub timeouts: u64,
-    /// Records whose lookup failed for good, time-outs included.
-    pub failures: u64,
-    /// Answers for a record that nobody waited for any more.
-    pub late: u64,
-}
 
 /// All lookups of one task.
 pub struct Stage {
@@ -103,7 +41,9 @@ pub struct Stage {
     timeouts: Deadlines,
     retries: Alarms,
     /// The last entry of each key that is not done, by the key's hash: with two keys of one hash, one waits for the other.
-    last_of_key: HashMap<u64, usize, foldhash::fast::RandomState>,
+    last_of_key: HashTable<usize>,
+    /// The entries whose answers others of their key may wait for.
+    leaders: HashTable<usize>,
     /// Entries that are not done and whose turn has come.
     active: usize,
     /// Those of them that are in a call.
@@ -125,6 +65,10 @@ struct Entry {
     key: Option<u64>,
     /// The next entry of its key.
     next: Option<usize>,
+    /// The hash of its key, if others may wait for its answer.
+    leads: Option<u64>,
+    /// Those that do, or did until their time was over.
+    followers: Vec<Whose>,
     attempt: u32,
     state: State,
     /// Known in advance, or reached.
@@ -133,7 +77,7 @@ struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Behind others of its key.
+    /// Behind others of its key, or waiting for the answer to another.
     Behind,
     Pending,
     Called(CallId),
@@ -164,7 +108,8 @@ impl Stage {
             next_call: 0,
             timeouts: Deadlines::default(),
             retries: Alarms::default(),
-            last_of_key: HashMap::default(),
+            last_of_key: HashTable::new(),
+            leaders: HashTable::new(),
             active: 0,
             running: 0,
             ended: false,
@@ -211,10 +156,24 @@ impl Stage {
     /// Puts a record in; there must be room. `key` is the hash of its key, where records of one key must not overtake each other;
     /// `known` what became of it, where that is known already.
     pub fn enter(&mut self, record: Record, key: Option<u64>, known: Option<Outcome>, now: Duration) {
+        self.add(record, key, known, now);
+    }
+
+    fn add(&mut self, record: Record, key: Option<u64>, known: Option<Outcome>, now: Duration) -> usize {
+        let key = key.filter(|_| self.options.order == Order::Key);
+        let (id, _) = self.insert(record, key, known);
+        if let Some(before) = key.and_then(|key| self.put_behind(id, key)) {
+            self.entries[before].next = Some(id);
+        } else if let Some(known) = self.its_turn(id, now) {
+            self.finish(id, known, now);
+        }
+        id
+    }
+
+    fn insert(&mut self, record: Record, key: Option<u64>, known: Option<Outcome>) -> Whose {
         debug_assert!(self.room() > 0, "who puts something in has looked whether there is room");
         let number = self.next_entry;
         self.next_entry += 1;
-        let key = key.filter(|_| self.options.order == Order::Key);
         let entry = self.entries.vacant_entry();
         let id = entry.key();
         let place = self.queue.put(id);
@@ -224,16 +183,25 @@ impl Stage {
             place,
             key,
             next: None,
+            leads: None,
+            followers: Vec::new(),
             attempt: 0,
             state: State::Behind,
             outcome: known,
         });
-        if let Some(before) = key.and_then(|key| self.last_of_key.insert(key, id)) {
-            self.entries[before].next = Some(id);
-            return;
-        }
-        if let Some(known) = self.its_turn(id, now) {
-            self.finish(id, known, now);
+        (id, number)
+    }
+
+    /// Makes an entry the last of its key. The one that was it before, if there was one.
+    fn put_behind(&mut self, id: usize, key: u64) -> Option<usize> {
+        let entries = &self.entries;
+        let is_of_key = |other: &usize| entries[*other].key == Some(key);
+        match self.last_of_key.entry(key, is_of_key, |other| entries[*other].key.unwrap_or_default()) {
+            Found::Occupied(mut last) => Some(std::mem::replace(last.get_mut(), id)),
+            Found::Vacant(place) => {
+                place.insert(id);
+                None
+            }
         }
     }
 
@@ -397,12 +365,15 @@ impl Stage {
     fn time_is_over(&mut self, id: usize, now: Duration) {
         self.counters.timeouts += 1;
         let entry = &self.entries[id];
-        let attempts = match entry.attempt {
-            0 => "before it was called".to_string(),
-            1 => "1 attempt".to_string(),
-            several => format!("{several} attempts"),
+        let attempts = match (entry.state, entry.attempt) {
+            (State::Behind, _) => "another record had asked for its key".to_string(),
+            (_, 0) => "before it was called".to_string(),
+            (_, 1) => "1 attempt".to_string(),
+            (_, several) => format!("{several} attempts"),
         };
-        if let State::Called(call) = entry.state {
+        if !self.hand_on(id, now)
+            && let State::Called(call) = self.entries[id].state
+        {
             self.running -= 1;
             self.leave(call);
         }
@@ -422,22 +393,20 @@ impl Stage {
         }
     }
 
-    /// Ends an entry, and those behind it of its key whose outcome is known.
+    /// Ends an entry and those that waited for its answer, and those behind it of its key whose outcome is known.
     fn finish(&mut self, mut id: usize, mut outcome: Outcome, now: Duration) {
         loop {
-            self.active -= 1;
-            let entry = &mut self.entries[id];
-            if let Outcome::Failed(error) = &outcome {
-                self.counters.failures += 1;
-                self.first_failure.get_or_insert_with(|| (entry.record, error.clone()));
+            let followers = self.dismiss(id);
+            let shared = (!followers.is_empty()).then(|| outcome.clone());
+            let &Entry { key, next, .. } = self.conclude(id, outcome);
+            for ((follower, _), outcome) in followers.into_iter().zip(std::iter::repeat(shared).flatten()) {
+                self.conclude(follower, outcome);
             }
-            entry.outcome = Some(outcome);
-            entry.state = State::Done;
-            self.queue.done(entry.place, id);
-            let (key, next) = (entry.key, entry.next);
             let Some(next) = next else {
-                if let Some(key) = key {
-                    self.last_of_key.remove(&key);
+                if let Some(key) = key
+                    && let Ok(last) = self.last_of_key.find_entry(key, |last| *last == id)
+                {
+                    last.remove();
                 }
                 return;
             };
@@ -446,6 +415,20 @@ impl Stage {
                 None => return,
             }
         }
+    }
+
+    /// An entry is done, itself.
+    fn conclude(&mut self, id: usize, outcome: Outcome) -> &Entry {
+        self.active -= 1;
+        let entry = &mut self.entries[id];
+        if let Outcome::Failed(error) = &outcome {
+            self.counters.failures += 1;
+            self.first_failure.get_or_insert_with(|| (entry.record, error.clone()));
+        }
+        entry.outcome = Some(outcome);
+        entry.state = State::Done;
+        self.queue.done(entry.place, id);
+        entry
     }
 
     /// How long to wait before the attempt after this one; `None`: there is none, the outcome is final.

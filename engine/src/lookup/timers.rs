@@ -82,6 +82,17 @@ impl Alarms {
         None
     }
 
+    /// Has an alarm of one go off for another.
+    pub(super) fn hand_on(&mut self, from: Whose, to: Whose) {
+        let mut set = std::mem::take(&mut self.set).into_vec();
+        for Reverse((_, whose)) in &mut set {
+            if *whose == from {
+                *whose = to;
+            }
+        }
+        self.set = set.into();
+    }
+
     /// All that are still needed, the earliest first, due or not.
     pub(super) fn take_all(&mut self, needed: impl Fn(Whose) -> bool) -> Vec<Whose> {
         let all = std::mem::take(&mut self.set).into_sorted_vec();

@@ -163,7 +163,7 @@ struct Stage {
     taken: u64,
     given: u64,
     /// Wakes the transformer when the attempt is given up.
-    _wake: Option<Hook>,
+    wake: Option<Hook>,
 }
 
 /// What became of the records that went through a chain.
@@ -181,12 +181,17 @@ impl Chain {
         let serves = AttemptId::of(&host.sources.now());
         transformer.begin(serves, &host.dirty);
         let wake = transformer.cancel_handle().map(|wake| host.cancel.on_cancel(move || wake()));
-        self.stages.push(Stage { name: name.into(), transformer, host, serves, taken: 0, given: 0, _wake: wake });
+        self.stages.push(Stage { name: name.into(), transformer, host, serves, taken: 0, given: 0, wake });
     }
 
     /// Whether records pass untouched.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
+    }
+
+    /// Whether one of them may wait for somebody else.
+    pub fn may_wait(&self) -> bool {
+        self.stages.iter().any(|stage| stage.wake.is_some())
     }
 
     /// The schema that comes out at the end.
@@ -270,11 +275,12 @@ impl Chain {
         let mut tally = Tally::default();
         for stage in &self.stages {
             let (dirty, duplicates) = (stage.host.dirty_count(), stage.transformer.duplicates());
-            let accounted = stage.given + dirty + duplicates;
+            let left_out = stage.transformer.left_out();
+            let accounted = stage.given + dirty + duplicates + left_out;
             tally.dirty += dirty;
             tally.duplicates += duplicates;
             tally.added += accounted.saturating_sub(stage.taken);
-            tally.filtered += stage.taken.saturating_sub(accounted);
+            tally.filtered += left_out + stage.taken.saturating_sub(accounted);
         }
         tally
     }

@@ -48,6 +48,11 @@ pub trait Step: Transformer {
     fn duplicates(&self) -> u64 {
         0
     }
+
+    /// How many records it left out for another reason, where it also makes several of one: what comes out does not tell.
+    fn left_out(&self) -> u64 {
+        0
+    }
 }
 
 /// An attempt among all those of a job.

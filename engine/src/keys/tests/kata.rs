@@ -99,8 +99,7 @@ impl Kata {
                 }
             }
             for (index, worker) in workers.iter_mut().enumerate().filter(|(_, worker)| worker.hand.is_none()) {
-                let shares = if self.dispatch == Dispatch::Free { self.workers } else { 1 };
-                let keys = (queue.ready(index) / shares).max(1);
+                let keys = queue.share(index, self.workers);
                 if let Some(hand) = queue.take(index, Want { keys, entries: self.batch }, 0) {
                     *worker = Worker { hand: Some(hand), next: 0 };
                     begin(worker, index, now, &mut events, &mut ends, service.sample(&mut random));

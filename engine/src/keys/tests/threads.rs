@@ -45,11 +45,9 @@ fn each_key_is_worked_on_in_order_by_one_lane_at_a_time() {
             }
             scope.spawn(|| {
                 let keys: Vec<[u8; 8]> = (0..KEYS).map(|key| key.to_le_bytes()).collect();
-                let entry = |index: usize| {
-                    let (key, sequence) = (index % KEYS, index / KEYS + 1);
-                    (Key::Number(key as i128, &keys[key]), (key, sequence))
-                };
-                scheduler.enter(20_000, entry, 0, || Duration::ZERO, &mut || ()).unwrap();
+                let key = |index: usize| Key::Number((index % KEYS) as i128, &keys[index % KEYS]);
+                let value = |index: usize| (index % KEYS, index / KEYS + 1);
+                scheduler.enter(20_000, key, value, 0, || Duration::ZERO, &mut || ()).unwrap();
                 scheduler.end();
             });
         });
@@ -64,11 +62,10 @@ fn a_full_queue_makes_its_reader_wait() {
     let waits = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let entry = |index: usize| (Key::Alone, index);
             let mut before_wait = || {
                 waits.fetch_add(1, Ordering::SeqCst);
             };
-            scheduler.enter(100, entry, 0, || Duration::ZERO, &mut before_wait).unwrap();
+            scheduler.enter(100, |_| Key::Alone, |index| index, 0, || Duration::ZERO, &mut before_wait).unwrap();
             scheduler.end();
         });
         // No lane takes anything before the reader has had to wait.
@@ -90,8 +87,8 @@ fn a_full_queue_makes_its_reader_wait() {
 #[test]
 fn after_closing_nobody_gets_or_gives_anything() {
     let scheduler: KeyScheduler<usize> = KeyScheduler::new(number(1), Dispatch::Free, number(8));
-    scheduler.enter(1, |_| (Key::Null, 1), 0, || Duration::ZERO, &mut || ()).unwrap();
+    scheduler.enter(1, |_| Key::Null, |_| 1, 0, || Duration::ZERO, &mut || ()).unwrap();
     scheduler.close();
     assert!(matches!(scheduler.next(0, 1, None, || Duration::ZERO), Err(Closed)));
-    assert_eq!(scheduler.enter(1, |_| (Key::Null, 2), 0, || Duration::ZERO, &mut || ()), Err(Closed));
+    assert_eq!(scheduler.enter(1, |_| Key::Null, |_| 2, 0, || Duration::ZERO, &mut || ()), Err(Closed));
 }

@@ -48,6 +48,7 @@ struct Counted {
     timeouts: AtomicU64,
     failures: AtomicU64,
     late: AtomicU64,
+    shared: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -148,6 +149,7 @@ impl SharedLookup {
             (&self.counted.timeouts, before.timeouts, now.timeouts),
             (&self.counted.failures, before.failures, now.failures),
             (&self.counted.late, before.late, now.late),
+            (&self.counted.shared, before.shared, now.shared),
         ];
         for (sum, before, now) in pairs {
             if now > before {
@@ -181,6 +183,7 @@ impl SharedLookup {
         if self.with_cache(|_| ()).is_some() {
             figures.push(Figure::counter("cache hits", value(&counted.hits)));
             figures.push(Figure::counter("cache misses", value(&counted.misses)));
+            figures.push(Figure::counter("shared answers", value(&counted.shared)));
         }
         figures
     }

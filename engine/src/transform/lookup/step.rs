@@ -1,7 +1,6 @@
 //! The transformer as a stage of the chain: records in, calls out, answers in, records out. It waits only while its queue is full, or
 //! when everything has to leave.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use super::assemble::{Assembly, nothing};
 use super::columns::Columns;
 use super::parameters::{OnFailure, OnMissing, Settings};
 use super::shared::{Prepared, SharedLookup};
-use crate::keys::{Key, KeyExtractor, KeyRows};
+use crate::keys::{Hasher, Key, KeyExtractor, KeyRows};
 use crate::lookup::{Call, Counters, Done, Inbox, Item, Order, Outcome, Record, Rows, Stage};
 use crate::transform::step::Step;
 
@@ -51,7 +50,9 @@ struct Work {
     sources: Slab<Source>,
     letters: Vec<Letter>,
     assembly: Assembly,
-    hasher: foldhash::fast::FixedState,
+    hasher: Hasher,
+    /// Records that were dropped because nothing was found for them.
+    left_out: u64,
     /// Whether the last answers came while their calls were made: then a batch need not come in pieces.
     answers_at_once: bool,
     told: Counters,
@@ -90,6 +91,7 @@ impl Transformer for LookupStep {
         let tells_keys = self.settings.options.order == Order::Key || self.settings.cache.is_some();
         let key_columns = tells_keys.then(|| KeyExtractor::new(&input, key.clone(), false)).transpose()?;
         let schema = columns.schema.clone();
+        let left_out = self.left_out();
         // Of a task that is told another schema between two of its batches, the calls keep their numbers.
         let stage = match self.work.take() {
             None => {
@@ -115,7 +117,8 @@ impl Transformer for LookupStep {
             sources: Slab::new(),
             letters: Vec::new(),
             assembly: Assembly::default(),
-            hasher: foldhash::fast::FixedState::default(),
+            hasher: Hasher::default(),
+            left_out,
             answers_at_once: false,
             told,
             told_in_flight: 0,
@@ -168,6 +171,10 @@ impl Step for LookupStep {
         if let Some(work) = &mut self.work {
             work.stage.end(work.shared.now());
         }
+    }
+
+    fn left_out(&self) -> u64 {
+        self.work.as_ref().map_or(0, |work| work.left_out)
     }
 
     fn cancel_handle(&self) -> Option<CancelHandle> {
@@ -241,25 +248,35 @@ impl Work {
         let Source { keys, key_rows, .. } = &sources[source];
         let has_nulls = keys.columns().iter().any(|column| column.null_count() > 0);
         let is_null = |row: usize| has_nulls && keys.columns().iter().any(|column| column.is_null(row));
-        let mut enter = |row: usize, known: Option<Outcome>| {
-            let bytes = key_rows.as_ref().and_then(|rows| bytes_of(rows.key(row)));
-            let hash = bytes.filter(|_| settings.options.order == Order::Key).map(|bytes| hasher.hash_one(bytes));
-            stage.enter(Record { source: source as u32, row: row as u32 }, hash, known, now);
-        };
+        let record = |row: usize| Record { source: source as u32, row: row as u32 };
+        // Only where keys are told apart.
+        let key = |row: usize| key_rows.as_ref().map_or(Key::Alone, |rows| rows.key(row));
+        let is_in_key_order = settings.options.order == Order::Key;
         if settings.cache.is_none() {
             for row in first..end {
-                enter(row, is_null(row).then_some(Outcome::Missing));
+                let hash = (is_in_key_order && !is_null(row)).then(|| hasher.hash(key(row)));
+                stage.enter(record(row), hash, is_null(row).then_some(Outcome::Missing), now);
             }
             return;
         }
         shared.with_cache(|cache| {
             for row in first..end {
-                // NULL is equal to nothing, so there is nothing to be found.
-                let known = match key_rows.as_ref().and_then(|rows| bytes_of(rows.key(row))) {
-                    None => Some(Outcome::Missing),
-                    Some(key) => cache.get(key, now).map(|found| found.map_or(Outcome::Missing, Outcome::Found)),
+                let Some(bytes) = bytes_of(key(row)) else {
+                    // NULL is equal to nothing, so there is nothing to be found.
+                    stage.enter(record(row), None, Some(Outcome::Missing), now);
+                    continue;
                 };
-                enter(row, known);
+                let hash = hasher.hash(key(row));
+                match cache.get(bytes, now) {
+                    Some(found) => {
+                        let known = found.map_or(Outcome::Missing, Outcome::Found);
+                        stage.enter(record(row), Some(hash), Some(known), now);
+                    }
+                    None => stage.enter_or_follow(record(row), hash, now, |other| {
+                        let rows = sources[other.source as usize].key_rows.as_ref();
+                        rows.and_then(|rows| bytes_of(rows.key(other.row as usize))) == Some(bytes)
+                    }),
+                }
             }
         });
     }
@@ -368,7 +385,10 @@ impl Work {
             Outcome::Found(rows) => Some(rows),
             Outcome::Missing => match self.settings.on_missing {
                 OnMissing::Null => Some(nothing(self)),
-                OnMissing::Drop => None,
+                OnMissing::Drop => {
+                    self.left_out += 1;
+                    None
+                }
                 OnMissing::Dirty => self.refuse(record, "nothing was found for this key")?,
                 OnMissing::Fail => return Err(Error::data(format!("nothing was found for {}", self.name_key(record)))),
             },

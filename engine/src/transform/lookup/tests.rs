@@ -13,6 +13,7 @@ mod columns;
 mod order;
 mod parameters;
 mod retries;
+mod sharing;
 mod waiting;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -122,13 +123,15 @@ impl Calls {
         self.lock()[call].answer.take().unwrap()
     }
 
-    /// Answers all open calls with twice the key.
-    fn double_all(&self) {
+    /// Answers all open calls with twice the key; tells how many these were.
+    fn double_all(&self) -> usize {
         let open: Vec<(Vec<i64>, Answer)> =
             self.lock().iter_mut().filter_map(|asked| Some((asked.keys.clone(), asked.answer.take()?))).collect();
+        let count = open.len();
         for (keys, answer) in open {
             answer.complete(doubled(&keys));
         }
+        count
     }
 }
 

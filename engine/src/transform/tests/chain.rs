@@ -82,10 +82,11 @@ fn places(batches: &[Batch]) -> Vec<u64> {
     batches.iter().flat_map(|batch| (0..batch.num_rows()).map(|row| batch.origin.position(row) - FIRST)).collect()
 }
 
-/// Passes every batch on twice, or holds it back until it is flushed.
+/// Passes every batch on twice, or holds it back until it is flushed, or passes its first record on three times and drops the others.
 enum Odd {
     Twice,
     Hold(Vec<Batch>),
+    Uneven { left_out: u64 },
 }
 
 impl Transformer for Odd {
@@ -97,6 +98,12 @@ impl Transformer for Odd {
         match self {
             Odd::Twice => out.extend([batch.slice(0, batch.num_rows())?, batch]),
             Odd::Hold(held) => held.push(batch),
+            Odd::Uneven { left_out } => {
+                *left_out += batch.num_rows() as u64 - 1;
+                for _ in 0..3 {
+                    out.push(batch.slice(0, 1)?);
+                }
+            }
         }
         Ok(())
     }
@@ -109,7 +116,14 @@ impl Transformer for Odd {
     }
 }
 
-impl Step for Odd {}
+impl Step for Odd {
+    fn left_out(&self) -> u64 {
+        match self {
+            Odd::Uneven { left_out } => *left_out,
+            Odd::Twice | Odd::Hold(_) => 0,
+        }
+    }
+}
 
 #[test]
 fn thousands_of_stages_need_no_more_stack_than_one() {
@@ -138,6 +152,14 @@ fn a_batch_goes_all_the_way_before_the_next_begins() {
     assert_eq!(values(&mut out[1023]), ["a", "b"]);
     assert_eq!(values(&mut out[1024]), ["c"]);
     assert_eq!(chain.tally(), Tally { added: 3 * 1023, ..Tally::default() });
+}
+
+#[test]
+fn what_is_added_and_what_is_left_out_are_both_counted() {
+    let mut chain = chain([Box::new(Odd::Uneven { left_out: 0 }) as Box<dyn Step>]);
+    chain.put(texts(&["a", "b", "c", "d"]));
+    assert_eq!(drained(&mut chain).0.len(), 3);
+    assert_eq!(chain.tally(), Tally { added: 2, filtered: 3, ..Tally::default() });
 }
 
 #[test]

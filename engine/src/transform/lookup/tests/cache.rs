@@ -62,17 +62,3 @@ fn failures_are_not_remembered() {
     story.push(1, &[1]).unwrap();
     assert_eq!(story.calls.count(), 2);
 }
-
-#[test]
-fn a_key_that_is_remembered_does_not_pass_one_that_is_asked_for() {
-    let mut story = Story::new(json!({ "mode": "key", "cache": { "entries": 1 } }), later);
-    story.push(0, &[1, 1]).unwrap();
-    story.calls.double_all();
-    story.turn(0).unwrap();
-    story.push(2, &[1]).unwrap();
-    assert_eq!(story.calls.keys(), [[1], [1]], "the second was asked when the first had come");
-    assert_eq!(story.left(), [(1, Some(2), 0)]);
-    story.calls.double_all();
-    story.end().unwrap();
-    assert_eq!(story.left(), [(1, Some(2), 1), (1, Some(2), 2)]);
-}

@@ -97,6 +97,7 @@ fn a_record_may_find_no_row_one_or_several_and_keeps_its_position() {
         story.push(7, &[0, 1, 3, 0]).unwrap();
         story.end().unwrap();
         assert_eq!(story.left(), [(1, Some(10), 8), (3, Some(30), 9), (3, Some(31), 9), (3, Some(32), 9)], "{mode}");
+        assert_eq!(story.step.left_out(), 2, "{mode}: what comes out does not tell");
     });
 }
 
