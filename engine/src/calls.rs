@@ -35,14 +35,16 @@ pub struct Stuck {
     pub lasting: Duration,
 }
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 20] = [
     "init",
     "prepare",
     "attach",
     "schema",
     "splits",
+    "listing",
     "open",
     "next",
+    "ack",
     "post",
     "write",
     "mark",

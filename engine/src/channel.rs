@@ -7,7 +7,8 @@
 //! - The end is state, not an item. [`Sender::end`] lets the receiver drain what is queued. A sender that fails or vanishes,
 //!   a receiver that is dropped, and [`Control::cancel`] end the channel at once: what is queued is dropped and everybody
 //!   woken. Of several such ends the first counts. Cancelling counts also after `end`, until the receiver has been told.
-//! - An item larger than the channel travels alone: it enters when the channel is empty, and nothing enters beside it.
+//! - An item larger than the channel travels alone: it enters when the channel is empty and the receiver waits, and nothing enters
+//!   beside it.
 //!   An item without records, such as a mark, takes the place of one record, so that a flood of marks is bounded too.
 //! - Several channels may share a [`Budget`] of bytes.
 

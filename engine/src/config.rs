@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::io::Read as _;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use encoding_rs::Encoding;
@@ -25,7 +26,7 @@ mod variables;
 pub use job_keys::JOB_KEYS;
 pub use keys::{UnknownKey, unknown_keys};
 use reading::Notes;
-pub use settings::{DirtyLimit, Retry, Setting, Speed, Transport};
+pub use settings::{DirtyLimit, Retry, Schedule, Setting, Speed, Transport};
 pub use source::Source;
 pub use variables::Variables;
 
@@ -53,6 +54,8 @@ pub struct Content {
     pub reader: Component,
     pub transformers: Vec<Component>,
     pub writer: Component,
+    /// Of two contents that have used about as much time one of twice the weight gets twice as much.
+    pub weight: u32,
 }
 
 /// A plugin by name, and its parameters.
@@ -190,6 +193,9 @@ impl JobFile {
     }
 }
 
+/// A heavier content would leave nothing to the others.
+const MOST_WEIGHT: u32 = 1000;
+
 const FORM: &str = "is required: a job file has the form {\"job\": {\"content\": [{\"reader\": …, \"writer\": …}]}}";
 
 fn read_tree(tree: &Value, all_contents: bool, notes: &mut Notes<'_>) -> (Vec<Content>, Setting) {
@@ -277,7 +283,8 @@ fn read_content(place: &str, entry: &Value, common: Option<&Value>, notes: &mut 
             read_component(transformer, format!("{}[{index}]", content.path("transformer")), common, notes)
         })
         .collect();
-    Some(Content { reader, transformers, writer })
+    let weight = settings::number(&content, "weight", MOST_WEIGHT, notes).map_or(1, NonZeroU32::get);
+    Some(Content { reader, transformers, writer, weight })
 }
 
 fn read_component(component: &Params<'_>, place: String, common: Option<&Value>, notes: &mut Notes<'_>) -> Component {

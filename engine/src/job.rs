@@ -2,12 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arrow_schema::SchemaRef;
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transship_plugin_api::{CommitClass, HostRef, Kind, Report, Run, WriterInfo};
 
@@ -17,23 +17,27 @@ use crate::channel::Budget;
 use crate::config::JobFile;
 use crate::dirty::Dirty;
 use crate::error::{Failure, Result, Warning};
-use crate::gate::Gate;
 use crate::host::JobHost;
 use crate::lanes::Lanes;
 use crate::load::Loader;
-use crate::metrics::StageMetrics;
+use crate::openings::Openings;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, Machine, Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::schedule::{self, Source};
 use crate::secrets::Secrets;
+use crate::slots::Slots;
+use crate::splits::LOADERS;
 use crate::targets::Targets;
-use crate::task::{Counts, Cut, Line, TaskReport};
+use crate::task::{Counts, Cut, Line, Queues, TaskReport};
 use crate::throttle::Throttle;
 use crate::transform::Maker;
 
 mod parts;
 mod processes;
+mod summary;
+
+pub use summary::{Committed, Outcome, Summary};
 
 use parts::Parts;
 
@@ -42,6 +46,10 @@ pub struct Surroundings<'a> {
     pub loader: &'a Loader,
     pub machine: Machine,
     pub targets: &'a Targets,
+    /// The slots of the run…
+    pub slots: &'a Slots,
+    /// …and how many tasks are open.
+    pub openings: &'a Openings,
     pub cancel: &'a Cancel,
     pub drain: &'a Drain,
     pub calls: &'a Calls,
@@ -52,72 +60,6 @@ pub struct Surroundings<'a> {
     pub temporary_folder: PathBuf,
     /// The number that whoever starts the run calls it by.
     pub job_id: Option<i64>,
-}
-
-/// What became of a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    pub job: String,
-    /// Which entry of `job.content` it was, from 0.
-    #[serde(default)]
-    pub content: usize,
-    /// How many entries run.
-    #[serde(default)]
-    pub contents: usize,
-    /// The number that whoever started the run calls it by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub job_id: Option<i64>,
-    pub run: String,
-    pub reader: String,
-    pub writer: String,
-    pub started: DateTime<Utc>,
-    pub ended: DateTime<Utc>,
-    /// How long data moved: the schedule phase.
-    pub moving_seconds: f64,
-    pub commit_class: CommitClass,
-    pub channels: u32,
-    pub outcome: Outcome,
-    /// Whether reading was ended before its end, and what had been read was written.
-    #[serde(default)]
-    pub drained: bool,
-    pub committed: Committed,
-    /// The sum over committed tasks.
-    pub counts: Counts,
-    /// The sum over aborted attempts.
-    pub aborted: Counts,
-    pub tasks: Vec<TaskReport>,
-    /// What transformers have counted and measured.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<StageMetrics>,
-    /// The phases of the job itself.
-    pub perf: Perf,
-    /// The file that holds the dirty records, if there are any.
-    pub dirty_file: Option<PathBuf>,
-    /// Where the first of them was met, and what was wrong with it.
-    #[serde(default)]
-    pub first_dirty: Option<String>,
-}
-
-/// How a job ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    Done,
-    Failed(Failure),
-    /// More records were dirty than the job allows.
-    DirtyLimit(String),
-    /// It was asked to stop.
-    Cancelled,
-}
-
-/// Whether the writer's commit has made records visible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Committed {
-    No,
-    /// It was begun and failed.
-    Unknown,
-    Yes,
 }
 
 /// A job whose reader and writer are made and whose plan is known. Nothing was connected to yet.
@@ -159,7 +101,17 @@ impl<'a> Job<'a> {
 
         let mut plan = plan::plan(&file.setting, surroundings.machine);
         let lanes = cut.and_then(|cut| lanes(&transformers[cut.order], cut, &writer_info, &mut plan)).map(Arc::new);
+        if writer_info.commit == CommitClass::Atomic && plan.checkpoint.take().is_some() {
+            plan.notes.push(
+                "job.setting.checkpoint is ignored: this writer makes nothing visible before the whole job is done"
+                    .into(),
+            );
+        }
         let run = Run { id: uuid::Uuid::new_v4().to_string(), job: file.name.clone() };
+        let share = Arc::new(surroundings.slots.share(entry.weight));
+        surroundings.progress.shares_slots(&share);
+        let channels = NonZeroUsize::new(plan.channels as usize).unwrap_or(NonZeroUsize::MIN);
+        let opener = surroundings.openings.opener(plan::guaranteed(&file.setting), channels);
         let line = Line {
             reader: Mutex::new(reader),
             reader_name: entry.reader.name.clone(),
@@ -168,7 +120,9 @@ impl<'a> Job<'a> {
             transformers,
             cut,
             lanes,
-            gate: Gate::new(plan.channels as usize),
+            share,
+            opener,
+            queues: Queues::default(),
             target: surroundings.targets.gate(&writer_info),
             throttle: Throttle::new(plan.bytes_per_second, plan.records_per_second),
             budget: Budget::new(plan.memory_bytes),
@@ -177,6 +131,7 @@ impl<'a> Job<'a> {
             progress: surroundings.progress,
             writer_info,
             drain: surroundings.drain.clone(),
+            told_of_checkpoints: AtomicBool::new(false),
             cancel,
             plan,
             run,
@@ -207,6 +162,14 @@ impl<'a> Job<'a> {
         self.content
     }
 
+    /// What a person calls it: the name of its file, and which entry it is.
+    pub fn title(&self) -> String {
+        match self.file.running().len() {
+            0 | 1 => self.line.run.job.clone(),
+            _ => format!("{}[{}]", self.line.run.job, self.content),
+        }
+    }
+
     /// How far it is.
     pub fn progress(&self) -> &'a Progress {
         self.line.progress
@@ -225,15 +188,23 @@ impl<'a> Job<'a> {
     /// # Errors
     /// When the reader cannot say.
     pub fn tasks(&self, most: usize) -> Result<(Vec<TaskSpec>, bool), Failure> {
-        let source = Source::new(&self.line, self.content);
-        let mut tasks = Vec::new();
-        while let Some(task) = source.next()? {
-            if tasks.len() == most {
-                return Ok((tasks, true));
+        // With one loader the same source gives the same list.
+        let source = Source::with_loaders(&self.line, self.content, NonZeroUsize::MIN);
+        std::thread::scope(|scope| {
+            let _loading = source.load(scope);
+            let mut tasks = Vec::new();
+            // One more than is wanted tells that there are more.
+            while let Some(missing) = NonZeroUsize::new(most.saturating_add(1).saturating_sub(tasks.len())) {
+                let batch = source.next_batch(missing)?;
+                if batch.is_empty() {
+                    break;
+                }
+                tasks.extend(batch);
             }
-            tasks.push(task);
-        }
-        Ok((tasks, false))
+            let has_more = tasks.len() > most;
+            tasks.truncate(most);
+            Ok((tasks, has_more))
+        })
     }
 
     /// What the writer will do to its target, a line each.
@@ -245,14 +216,18 @@ impl<'a> Job<'a> {
     pub fn run(mut self) -> Summary {
         // It may have waited for its turn.
         self.started = Utc::now();
+        self.line.progress.begin();
         if let Err(failure) = self.prepare() {
             let outcome = self.complete(Some(failure), &[]);
             return self.summary(Vec::new(), outcome);
         }
         let watch = Watch::start();
         let (tasks, splitting) = {
-            let source = Source::new(&self.line, self.content);
-            (schedule::run(&self.line, &source, self.content), source.time())
+            let loaders = self.file.setting.schedule.split_loaders;
+            let loaders = loaders.and_then(|loaders| NonZeroUsize::new(loaders.get() as usize)).unwrap_or(LOADERS);
+            let source = Source::with_loaders(&self.line, self.content, loaders);
+            let adapts = self.file.setting.schedule.adaptive;
+            (schedule::run(&self.line, &source, self.content, adapts), source.time())
         };
         self.moving = watch.elapsed();
         self.perf.add(Phase::JobSplit, watch, splitting, 0, 0);
@@ -414,7 +389,9 @@ impl<'a> Job<'a> {
             ended: started,
             moving_seconds: moving.as_secs_f64(),
             commit_class: line.writer_info.commit,
+            checkpoints: line.plan.checkpoint.is_some() && !line.told_of_checkpoints.load(Ordering::Relaxed),
             channels: line.plan.channels,
+            standing: line.share.standing(),
             drained: outcome == Outcome::Done && line.drain.is_wished(),
             outcome,
             committed,
@@ -427,6 +404,7 @@ impl<'a> Job<'a> {
             dirty_file: line.dirty.file().filter(|_| counts.dirty() + aborted.dirty() > 0).map(PathBuf::from),
         };
         let watch = Watch::start();
+        line.progress.end();
         // The writer first, then the reader, as in DataX.
         let (reader, writer) = (into_inner(line.reader), into_inner(line.writer));
         calls.call("release", || drop(writer));

@@ -30,8 +30,12 @@ pub mod batch;
 pub mod channel;
 pub mod keys;
 pub mod lookup;
+pub mod openings;
+pub mod slots;
+pub mod splits;
 
 pub mod calls;
+pub mod concurrency;
 pub mod config;
 pub mod gate;
 pub mod metrics;

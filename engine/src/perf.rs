@@ -36,6 +36,12 @@ pub enum Phase {
     /// The reader waited because of the job's speed limit.
     WaitLimitTime,
     TransformerTime,
+    /// The reader had one of the run's slots.
+    ScheduledTime,
+    /// The reader waited for a slot, because others had them.
+    WaitSlotTime,
+    /// The reader had no slot and waited for none: it waited for room in the channel, for the speed limit, or for its source.
+    BlockedTime,
 }
 
 /// What one phase took.
@@ -52,6 +58,9 @@ pub struct PerfRecord {
     /// Bytes that went through it, as counted in the channel.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes: u64,
+    /// With `SCHEDULED_TIME`: the level that the content had come to by then, from 0 (it has used little) to 4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -99,7 +108,15 @@ impl Perf {
     /// A phase that consists of many short times.
     pub fn add(&mut self, phase: Phase, watch: Watch, elapsed: Duration, records: u64, bytes: u64) {
         let elapsed_nanos = elapsed.as_nanos() as u64;
-        self.records.push(PerfRecord { phase, start_micros: watch.start_micros, elapsed_nanos, records, bytes });
+        let start_micros = watch.start_micros;
+        self.records.push(PerfRecord { phase, start_micros, elapsed_nanos, records, bytes, level: None });
+    }
+
+    /// The level of the content when the last phase ended.
+    pub fn note_level(&mut self, level: usize) {
+        if let Some(last) = self.records.last_mut() {
+            last.level = u8::try_from(level).ok();
+        }
     }
 
     /// How long a phase took, zero if it never ran.

@@ -1,6 +1,8 @@
 //! From settings and splits to tasks: how many at once, how large their channels, how fast, how often tried. Pure: it knows no
 //! plugin and does no input or output.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use transship_plugin_api::{Run, Split};
@@ -8,6 +10,7 @@ use uuid::Uuid;
 
 use crate::batch::BatchLimit;
 use crate::config::Setting;
+use crate::slots::Rules;
 
 /// How a job will run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +36,9 @@ pub struct Plan {
     /// How often a task is tried (1: never again).
     pub max_attempts: u32,
     pub retry_pause_millis: u64,
+    /// After so much time what was written is made safe and visible, while the task goes on.
+    #[serde(default)]
+    pub checkpoint: Option<Duration>,
     /// What a person should know about these choices.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -43,6 +49,23 @@ pub struct Plan {
 pub struct Machine {
     pub cores: usize,
     pub memory_bytes: usize,
+    /// Tasks of other contents and jobs that may be open beside those of a job: all share the memory.
+    pub other_tasks: usize,
+}
+
+/// What the contents of all jobs of a run share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shared {
+    /// Tasks that work at once.
+    pub slots: usize,
+    /// Tasks that are open at once, at most.
+    pub open_tasks: usize,
+    /// Tasks that will be open at once if there are enough.
+    pub expected_tasks: usize,
+    /// Contents that are under way at once.
+    pub contents: usize,
+    /// How slots are shared.
+    pub rules: Rules,
 }
 
 /// One task: a split, on its way through a channel to a writer.
@@ -75,11 +98,51 @@ const BATCH_BYTES: usize = 2 << 20;
 const BATCHES_PER_SECOND: u64 = 32;
 /// 64 batches of the default size.
 const CAPACITY_RECORDS: usize = 64 * BATCH_RECORDS;
-const CAPACITY_BYTES: usize = 64 << 20;
+/// 8 batches of the default size: more would only be more memory. It is of large records that a channel holds so much.
+const CAPACITY_BYTES: usize = 16 << 20;
 const MAX_RECORD_BYTES: usize = 256 << 20;
 const RETRY_PAUSE_MILLIS: u64 = 10_000;
 /// What all channels of a job may hold together, unless `--memory` says otherwise.
-pub const MEMORY_BYTES: usize = 128 << 20;
+pub const MEMORY_BYTES: usize = 64 << 20;
+
+/// Open tasks that a run has at most, unless it has more slots or its settings say otherwise.
+const OPEN_TASKS: usize = 64;
+/// Tasks of each content that are open however few slots there are.
+const GUARANTEED: usize = 1;
+
+/// What jobs with these settings and numbers of contents share when they run beside each other, or one after another (`in_order`).
+/// `slots` says how many tasks work at once, where not the jobs' channels do. Where jobs differ the strictest counts.
+pub fn shared(jobs: &[(&Setting, usize)], machine: Machine, slots: Option<usize>, in_order: bool) -> Shared {
+    let add = |numbers: &mut dyn Iterator<Item = usize>| match in_order {
+        true => numbers.max().unwrap_or(1),
+        false => numbers.fold(0, usize::saturating_add).max(1),
+    };
+    let channels = |setting: &Setting| channels(setting, machine, &mut Vec::new()) as usize;
+    let at_once = |(setting, contents): &(&Setting, usize)| if setting.schedule.in_order { 1 } else { *contents };
+    let slots = slots.unwrap_or_else(|| add(&mut jobs.iter().map(|(setting, _)| channels(setting)))).max(1);
+    let written = jobs.iter().filter_map(|(setting, _)| setting.schedule.open_tasks);
+    let open_tasks = written.min().map_or(OPEN_TASKS.max(slots), |tasks| tasks.get() as usize);
+    let guaranteed = jobs.iter().map(|job| at_once(job).saturating_mul(guaranteed(job.0)));
+    let expected_tasks = add(&mut guaranteed.into_iter()).max(slots).min(open_tasks);
+    let defaults = Rules::default();
+    let quantum = jobs.iter().filter_map(|(setting, _)| setting.schedule.quantum).min();
+    let longest_gap = jobs.iter().filter_map(|(setting, _)| setting.schedule.longest_gap).min();
+    Shared {
+        slots,
+        open_tasks,
+        expected_tasks,
+        contents: if in_order { 1 } else { add(&mut jobs.iter().map(at_once)).min(open_tasks) },
+        rules: Rules {
+            quantum: quantum.unwrap_or(defaults.quantum),
+            longest_gap: longest_gap.unwrap_or(defaults.longest_gap),
+        },
+    }
+}
+
+/// So many tasks of a content of this job are open however few slots there are.
+pub fn guaranteed(setting: &Setting) -> usize {
+    setting.schedule.guaranteed.map_or(GUARANTEED, |tasks| tasks.get() as usize)
+}
 
 /// How a job with these settings runs on this machine.
 ///
@@ -92,7 +155,8 @@ pub fn plan(setting: &Setting, machine: Machine) -> Plan {
     let transport = &setting.transport;
     let capacity_records = transport.capacity_records.map_or(CAPACITY_RECORDS, |records| records as usize);
     // By default channels share the job's memory evenly, so that none can starve another; a written capacity is honoured.
-    let even_share = (machine.memory_bytes / channels as usize).max(1 << 20);
+    let tasks = (channels as usize).saturating_add(machine.other_tasks);
+    let even_share = (machine.memory_bytes / tasks).max(1 << 20);
     let capacity_bytes = transport.capacity_bytes.map_or(CAPACITY_BYTES.min(even_share), |bytes| bytes as usize);
     let speed = &setting.speed;
     // A limited job moves many small batches: a few large ones would each overshoot the limit.
@@ -121,6 +185,7 @@ pub fn plan(setting: &Setting, machine: Machine) -> Plan {
         channel_records_per_second: transport.records_per_second,
         max_attempts: setting.retry.max_attempts.unwrap_or(1).max(1),
         retry_pause_millis: setting.retry.pause_millis.unwrap_or(RETRY_PAUSE_MILLIS),
+        checkpoint: setting.checkpoint,
         notes,
     }
 }
@@ -175,9 +240,11 @@ pub fn lane(run: &Run, content: usize, number: usize) -> TaskSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Speed, Transport};
+    use std::num::NonZeroU32;
 
-    const MACHINE: Machine = Machine { cores: 2, memory_bytes: MEMORY_BYTES };
+    use crate::config::{Schedule, Speed, Transport};
+
+    const MACHINE: Machine = Machine { cores: 2, memory_bytes: MEMORY_BYTES, other_tasks: 0 };
 
     fn planned(speed: Speed, transport: Transport) -> Plan {
         plan(&Setting { speed, transport, ..Setting::default() }, MACHINE)
@@ -187,11 +254,41 @@ mod tests {
     fn defaults_share_the_memory_and_use_every_core() {
         let plan = planned(Speed::default(), Transport::default());
         assert_eq!(plan.channels, 2);
-        assert_eq!(plan.capacity, BatchLimit { records: 64 * 8192, bytes: 64 << 20 });
+        assert_eq!(plan.capacity, BatchLimit { records: 64 * 8192, bytes: 16 << 20 });
         assert_eq!(plan.batch, BatchLimit { records: 8192, bytes: 2 << 20 });
         assert_eq!(plan.notes, ["job.setting.speed.channel is not set, or not above 0: 2, one for each core"]);
         let many = planned(Speed { channels: Some(8), ..Speed::default() }, Transport::default());
-        assert_eq!(many.capacity.bytes, 16 << 20);
+        assert_eq!(many.capacity.bytes, 8 << 20);
+    }
+
+    #[test]
+    fn contents_and_jobs_share_slots_and_each_has_a_task_open() {
+        let job =
+            |channels| Setting { speed: Speed { channels: Some(channels), ..Speed::default() }, ..Setting::default() };
+        let (two, three) = (job(2), job(3));
+        let all = shared(&[(&two, 21), (&three, 1)], MACHINE, None, false);
+        assert_eq!((all.slots, all.open_tasks, all.expected_tasks, all.contents), (5, 64, 22, 22));
+        let in_order = shared(&[(&two, 21), (&three, 1)], MACHINE, None, true);
+        assert_eq!((in_order.slots, in_order.contents), (3, 1));
+        let told = shared(&[(&two, 21), (&three, 1)], MACHINE, Some(1), false);
+        assert_eq!((told.slots, told.expected_tasks), (1, 22));
+        let beside = Machine { other_tasks: 20, ..MACHINE };
+        assert_eq!(plan(&two, beside).capacity.bytes, MEMORY_BYTES / 22);
+    }
+
+    #[test]
+    fn of_the_rules_of_several_jobs_the_strictest_counts() {
+        let job = |quantum, tasks| Setting {
+            schedule: Schedule {
+                quantum: Some(Duration::from_millis(quantum)),
+                open_tasks: NonZeroU32::new(tasks),
+                ..Schedule::default()
+            },
+            ..Setting::default()
+        };
+        let shared = shared(&[(&job(50, 9), 1), (&job(20, 12), 40), (&Setting::default(), 1)], MACHINE, None, false);
+        assert_eq!(shared.rules, Rules { quantum: Duration::from_millis(20), ..Rules::default() });
+        assert_eq!((shared.open_tasks, shared.expected_tasks, shared.contents), (9, 9, 9));
     }
 
     /// Trap 1.

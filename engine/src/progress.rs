@@ -1,12 +1,13 @@
 //! How far a job is: counters that its threads add to and anybody may read.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::metrics::StageMetrics;
+use crate::slots::{Share, Standing};
 
 /// The counters of a job.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Progress {
     read_records: AtomicU64,
     read_bytes: AtomicU64,
@@ -18,6 +19,10 @@ pub struct Progress {
     source_bytes_done: AtomicU64,
     wait_for_reader_nanos: AtomicU64,
     wait_for_writer_nanos: AtomicU64,
+    has_begun: AtomicBool,
+    has_ended: AtomicBool,
+    /// How it shares the slots of the run.
+    share: OnceLock<Arc<Share>>,
     /// What its transformers last told of a second; none that nobody has taken.
     second: Mutex<Option<Vec<StageMetrics>>>,
 }
@@ -36,9 +41,28 @@ pub struct Snapshot {
     pub source_bytes_done: u64,
     pub wait_for_reader_nanos: u64,
     pub wait_for_writer_nanos: u64,
+    pub has_begun: bool,
+    pub has_ended: bool,
+    /// How it shares the slots of the run.
+    pub standing: Standing,
 }
 
 impl Progress {
+    /// The job has begun.
+    pub fn begin(&self) {
+        self.has_begun.store(true, Ordering::Relaxed);
+    }
+
+    /// The job has come to its end, whatever that was.
+    pub fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    /// It has this share of the slots.
+    pub fn shares_slots(&self, share: &Arc<Share>) {
+        let _ = self.share.set(share.clone());
+    }
+
     pub fn read(&self, records: u64, bytes: u64) {
         self.read_records.fetch_add(records, Ordering::Relaxed);
         self.read_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -93,6 +117,38 @@ impl Progress {
             source_bytes_done: load(&self.source_bytes_done),
             wait_for_reader_nanos: load(&self.wait_for_reader_nanos),
             wait_for_writer_nanos: load(&self.wait_for_writer_nanos),
+            has_begun: self.has_begun.load(Ordering::Relaxed),
+            has_ended: self.has_ended.load(Ordering::Relaxed),
+            standing: self.share.get().map(|share| share.standing()).unwrap_or_default(),
+        }
+    }
+}
+
+impl Snapshot {
+    /// Several jobs together.
+    pub fn sum(all: &[Snapshot]) -> Snapshot {
+        let add = |of: fn(&Snapshot) -> u64| all.iter().map(of).sum();
+        let standing = |of: fn(&Standing) -> usize| all.iter().map(|one| of(&one.standing)).sum();
+        Snapshot {
+            read_records: add(|one| one.read_records),
+            read_bytes: add(|one| one.read_bytes),
+            written_records: add(|one| one.written_records),
+            tasks_known: add(|one| one.tasks_known),
+            tasks_done: add(|one| one.tasks_done),
+            all_tasks_known: all.iter().all(|one| one.all_tasks_known),
+            source_bytes: add(|one| one.source_bytes),
+            source_bytes_done: add(|one| one.source_bytes_done),
+            wait_for_reader_nanos: add(|one| one.wait_for_reader_nanos),
+            wait_for_writer_nanos: add(|one| one.wait_for_writer_nanos),
+            has_begun: all.iter().any(|one| one.has_begun),
+            has_ended: all.iter().all(|one| one.has_ended),
+            standing: Standing {
+                scheduled: all.iter().map(|one| one.standing.scheduled).sum(),
+                level: all.iter().map(|one| one.standing.level).max().unwrap_or(0),
+                running: standing(|one| one.running),
+                waiting: standing(|one| one.waiting),
+                blocked: standing(|one| one.blocked),
+            },
         }
     }
 }

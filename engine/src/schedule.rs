@@ -1,103 +1,31 @@
-//! Runs the tasks of a job, so many at once, and collects their reports. Splits are pulled from the reader only as fast as
-//! tasks start. Not here: the life of one task (`task`).
+//! Runs the tasks of a job, so many at once, and collects their reports. Not here: where they come from (`schedule/source`), the life
+//! of one task (`task`).
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use transship_plugin_api::{Kind, Split, SplitRequest};
+use transship_plugin_api::Kind;
 
-use crate::cancel::Hook;
+use crate::cancel::{Cancelled, Hook};
 use crate::error::Failure;
 use crate::lanes::Lanes;
-use crate::perf::Watch;
-use crate::plan::{self, TaskSpec};
+use crate::openings::{Answer, Opening};
+use crate::plan::TaskSpec;
 use crate::task::{self, Line, TaskReport};
 use crate::transform::Maker;
 
+mod adapt;
+mod source;
+
+use adapt::Adapting;
+pub use source::Source;
+
 const SECOND: Duration = Duration::from_secs(1);
-
-/// Where tasks come from.
-pub struct Source<'a> {
-    line: &'a Line<'a>,
-    content: usize,
-    state: Mutex<State>,
-}
-
-struct State {
-    ready: VecDeque<Split>,
-    /// The reader has said that there are no more.
-    exhausted: bool,
-    found: u32,
-    /// The ids of all tasks so far: two splits of one id could not be told apart in reports.
-    ids: HashSet<String>,
-    /// How long the reader took to say which splits there are.
-    time: Duration,
-}
-
-impl<'a> Source<'a> {
-    /// The splits of the reader, on demand.
-    pub fn new(line: &'a Line<'a>, content: usize) -> Source<'a> {
-        let state =
-            State { ready: VecDeque::new(), exhausted: false, found: 0, ids: HashSet::new(), time: Duration::ZERO };
-        Source { line, content, state: Mutex::new(state) }
-    }
-
-    /// The next task, if there is one.
-    ///
-    /// # Errors
-    /// When the reader cannot say which splits there are.
-    pub fn next(&self) -> Result<Option<TaskSpec>, Failure> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.line.cancel.is_cancelled() {
-            // Not the end: a list that stops here would be taken for the whole.
-            return Err(Failure::new(Kind::Cancelled, "cancelled"));
-        }
-        if self.line.drain.is_wished() {
-            return Ok(None);
-        }
-        if state.ready.is_empty() && !state.exhausted {
-            let watch = Watch::start();
-            let splits = self.ask();
-            state.time += watch.elapsed();
-            let splits = splits?;
-            state.exhausted = splits.is_empty();
-            for split in &splits {
-                self.line.progress.task_known(split.bytes);
-            }
-            state.ready.extend(splits);
-            if state.exhausted {
-                self.line.progress.no_more_tasks();
-            }
-        }
-        let Some(split) = state.ready.pop_front() else { return Ok(None) };
-        let task = plan::task(&self.line.run, self.content, state.found, split);
-        state.found += 1;
-        if !state.ids.insert(task.id.clone()) {
-            let message = format!("two splits have the id \"{}\"", task.split.id);
-            return Err(self.failed(Failure::new(Kind::Internal, message).within(self.line.reader_name.clone())));
-        }
-        Ok(Some(task))
-    }
-
-    /// How long the reader took so far to say which splits there are.
-    pub fn time(&self) -> Duration {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).time
-    }
-
-    fn ask(&self) -> Result<Vec<Split>, Failure> {
-        let channels = self.line.plan.channels;
-        let request = SplitRequest { channels, max: channels.saturating_mul(2).max(8) };
-        let calls = self.line.calls.line(self.line.reader_name.clone(), &self.line.cancel);
-        let splits = calls.call("splits", || self.line.reader().splits(&request));
-        splits.map_err(|error| self.failed(Failure::of(&error, &self.line.reader_name)))
-    }
-
-    fn failed(&self, failure: Failure) -> Failure {
-        failure.within("looking for splits")
-    }
-}
+/// How far is looked ahead for a task whose connection has room.
+const MOST_UPCOMING: usize = 1000;
 
 /// What became of the tasks.
 pub struct Tasks {
@@ -107,23 +35,42 @@ pub struct Tasks {
     pub failure: Option<Failure>,
 }
 
-/// Runs tasks until there are no more or one has failed; then the others are cancelled.
-pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize) -> Tasks {
-    let work = Work { line, source, content, done: Mutex::new(Tasks { reports: Vec::new(), failure: None }) };
+/// Runs tasks until there are no more or one has failed; then the others are cancelled. If it `adapts`, fewer are open where the target
+/// is slow.
+pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize, adapts: bool) -> Tasks {
+    let done = Mutex::new(Tasks { reports: Vec::new(), failure: None });
+    let adapting = adapts.then(|| Adapting::new(line));
+    let work = Work { line, source, content, upcoming: Mutex::default(), adapting, done };
     let ended = (Mutex::new(false), Condvar::new());
     std::thread::scope(|scope| {
+        let _loading = source.load(scope);
         // Whoever wants to know what transformers measure in each second finds it at the progress.
         if line.transformers.iter().any(Maker::measures) {
             let telling = std::thread::Builder::new().name("seconds".into());
-            let _ = telling.spawn_scoped(scope, || tell_each_second(line, &ended));
+            let _ = telling.spawn_scoped(scope, || every(SECOND, &ended, || line.progress.second(line.metrics(false))));
         }
-        // Also when it panics: the thread would keep the scope open for ever.
+        if let (Some(interval), Some(lanes)) = (line.plan.checkpoint, &line.lanes) {
+            let epochs = AtomicU64::new(1);
+            let thread = std::thread::Builder::new().name("epochs".into());
+            let end_epoch = move || lanes.epoch(epochs.fetch_add(1, Ordering::Relaxed));
+            let ended = &ended;
+            let _ = thread.spawn_scoped(scope, move || every(interval, ended, end_epoch));
+        }
+        if let Some(adapting) = &work.adapting {
+            let thread = std::thread::Builder::new().name("adapting".into());
+            let _ = thread.spawn_scoped(scope, || every(adapt::INTERVAL, &ended, || adapting.pass()));
+        }
+        // Also when it panics: the threads would keep the scope open for ever.
         let _end = End(&ended);
         match &line.lanes {
             None => work.run_tasks(),
             Some(lanes) => work.run_with_lanes(lanes),
         }
     });
+    // Where all tasks were busy nobody asked for another one, and was told.
+    if let Some(failure) = source.failure() {
+        work.note(failure);
+    }
     let mut tasks = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     tasks.reports.sort_by_key(|report| report.number);
     tasks
@@ -139,9 +86,9 @@ impl Drop for End<'_> {
     }
 }
 
-/// Tells the progress once a second what transformers measure, until the end.
-fn tell_each_second(line: &Line<'_>, (has_ended, end): &(Mutex<bool>, Condvar)) {
-    let mut due = Instant::now() + SECOND;
+/// Does something at the end of every interval, until all is over.
+fn every(interval: Duration, (has_ended, end): &(Mutex<bool>, Condvar), act: impl Fn()) {
+    let mut due = Instant::now() + interval;
     let mut ended = lock(has_ended);
     while !*ended {
         let now = Instant::now();
@@ -149,9 +96,9 @@ fn tell_each_second(line: &Line<'_>, (has_ended, end): &(Mutex<bool>, Condvar)) 
             ended = end.wait_timeout(ended, due - now).unwrap_or_else(PoisonError::into_inner).0;
             continue;
         }
-        due += SECOND;
+        due += interval;
         drop(ended);
-        line.progress.second(line.metrics(false));
+        act();
         ended = lock(has_ended);
     }
 }
@@ -165,6 +112,9 @@ struct Work<'a> {
     line: &'a Line<'a>,
     source: &'a Source<'a>,
     content: usize,
+    /// Tasks that were found and may not be opened yet, since others of their connections are open.
+    upcoming: Mutex<VecDeque<TaskSpec>>,
+    adapting: Option<Adapting<'a>>,
     done: Mutex<Tasks>,
 }
 
@@ -255,25 +205,66 @@ impl Work<'_> {
     }
 
     /// Runs tasks until there are no more. The next thread starts as soon as this one has got a task: a job has no more
-    /// threads than tasks, however many channels it may use.
+    /// threads than tasks that are open, however many channels it may use.
     fn run<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, number: u32) {
         let mut may_start_another = number + 1 < self.line.plan.channels;
         let limit = self.line.channel_limit();
         while !self.line.cancel.is_cancelled() {
-            let spec = match self.source.next() {
-                Ok(Some(spec)) => spec,
+            let (spec, opening) = match self.next() {
+                Ok(Some(next)) => next,
                 Ok(None) => return,
                 Err(failure) => return self.note(failure),
             };
             if std::mem::take(&mut may_start_another) {
                 self.start(scope, number + 1);
             }
+            self.adapting.iter().for_each(Adapting::begin);
+            let began = Instant::now();
             let report = match &self.line.lanes {
                 None => task::run(self.line, &spec, &limit),
                 Some(lanes) => task::feed(self.line, &spec, &limit, lanes),
             };
+            self.adapting.iter().for_each(|adapting| adapting.end(began.elapsed()));
+            drop(opening);
             self.line.progress.task_done(spec.split.bytes);
             self.take_in(report);
+        }
+    }
+
+    /// The next task, once it may be opened; `None`: there are no more.
+    fn next(&self) -> Result<Option<(TaskSpec, Opening)>, Failure> {
+        // Others who want one wait here, not among those of other contents.
+        let mut upcoming = lock(&self.upcoming);
+        // Waiting ends when the job does, and when nothing more is to be read.
+        let waiting = self.line.cancel.child();
+        let end = waiting.clone();
+        let _end: Hook = self.line.drain.on_wish(move || end.cancel());
+        let mut has_more = true;
+        loop {
+            if upcoming.is_empty() {
+                match self.source.next()? {
+                    Some(task) => upcoming.push_back(task),
+                    None => return Ok(None),
+                }
+            }
+            let limits: Vec<_> = upcoming.iter().map(|task| task.split.limit.as_ref()).collect();
+            let may_look_further = has_more && upcoming.len() < MOST_UPCOMING;
+            match self.line.opener.open(&limits, may_look_further, &waiting) {
+                Ok(Answer::Open(place, opening)) => {
+                    return Ok(upcoming.remove(place).map(|task| (task, opening)));
+                }
+                Ok(Answer::AllLimited) => match self.source.next()? {
+                    Some(task) => upcoming.push_back(task),
+                    None => has_more = false,
+                },
+                Err(Cancelled) if self.line.cancel.is_cancelled() => {
+                    return Err(Failure::new(Kind::Cancelled, "cancelled"));
+                }
+                Err(Cancelled) => {
+                    upcoming.clear();
+                    return Ok(None);
+                }
+            }
         }
     }
 

@@ -2,73 +2,44 @@
 //! Not here: which tasks there are and when they start (`schedule`).
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use arrow_schema::SchemaRef;
-use transship_plugin_api::{CommitClass, Kind, Mark, ReadOptions, Reader, Report, Run, TaskInfo, Writer, WriterInfo};
+use serde_json::Value;
+use transship_plugin_api::{Kind, Mark, ReadOptions, Report, TaskInfo};
 
-use crate::calls::Calls;
-use crate::cancel::{Cancel, Drain, Hook};
-use crate::channel::{self, Budget, Capacity};
-use crate::dirty::{Dirty, Side};
+use crate::cancel::{Cancel, Hook};
+use crate::channel::{self, Capacity};
+use crate::dirty::Side;
 use crate::error::Failure;
-use crate::gate::Gate;
 use crate::host::{Source, Sources, TaskHost};
 use crate::lanes::Lanes;
-use crate::latency::Histogram;
-use crate::metrics::{Figure, Latency, StageMetrics};
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{Plan, TaskSpec};
-use crate::progress::Progress;
 use crate::throttle::Throttle;
 use crate::transform::{Chain, Maker};
 
+mod epochs;
 mod inlet;
 mod lane;
+mod line;
+#[cfg(test)]
+#[cfg(transship_loom)]
+mod loom;
 mod outlet;
+mod queues;
 mod read;
 mod report;
 mod write;
 
 pub use lane::{merging, run as run_lane, run_merged};
+pub use line::{Cut, Line};
+pub use queues::Queues;
 pub use report::{Counts, EarlierAttempt, Role, TaskReport};
 
+use epochs::{Epochs, Safe};
 use outlet::Outlet;
-
-/// What all tasks of a job share.
-pub struct Line<'a> {
-    pub run: Run,
-    pub plan: Plan,
-    pub reader: Mutex<Box<dyn Reader>>,
-    pub reader_name: String,
-    pub writer: Mutex<Box<dyn Writer>>,
-    pub writer_name: String,
-    pub writer_info: WriterInfo,
-    pub transformers: Vec<Maker<'a>>,
-    /// Where records are kept in order, if they are: the places of `order` and `merge` among the transformers.
-    pub cut: Option<Cut>,
-    /// What stands between readers and lanes then.
-    pub lanes: Option<Arc<Lanes>>,
-    /// Readers take a slot of it between two calls of `next`.
-    pub gate: Gate,
-    /// Writer tasks take a slot of it for as long as they are open.
-    pub target: Option<Gate>,
-    pub throttle: Arc<Throttle>,
-    pub budget: Arc<Budget>,
-    pub dirty: Arc<Dirty>,
-    pub drain: Drain,
-    pub cancel: Cancel,
-    pub calls: Calls,
-    pub progress: &'a Progress,
-}
-
-/// Where the transformers are cut because lanes begin or end there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
-    pub order: usize,
-    pub merge: Option<usize>,
-}
 
 /// What travels through a task's channel, in order.
 pub enum Parcel {
@@ -86,6 +57,8 @@ struct Outcome {
     perf: Perf,
     result: Result<Report, Failure>,
     commit: Commit,
+    /// What the writer made safe while the attempt went on.
+    safe: Option<Safe>,
 }
 
 /// How far the writer task's commit has come.
@@ -109,106 +82,40 @@ struct Attempt<'a> {
     cancel: Cancel,
     /// Whose records it works on.
     sources: Sources,
+    /// Where it begins to read; `None`: at the start of the split.
+    position: Option<Value>,
+    epochs: Epochs,
     /// The failure that came first…
     failure: OnceLock<Failure>,
     /// …and work given up because of it. It counts only where nothing else does: a plugin may give up by itself.
     echo: OnceLock<Failure>,
 }
 
-impl Line<'_> {
-    /// The limit of one of the job's channels; each has its own.
-    pub fn channel_limit(&self) -> Arc<Throttle> {
-        Throttle::new(self.plan.channel_bytes_per_second, self.plan.channel_records_per_second)
-    }
-
-    /// The transformers on a reader's thread.
-    fn at_reader(&self) -> &[Maker<'_>] {
-        self.cut.map_or(&self.transformers[..], |cut| &self.transformers[..cut.order])
-    }
-
-    /// Those in a lane.
-    fn in_lanes(&self) -> &[Maker<'_>] {
-        self.cut.map_or(&[], |cut| &self.transformers[cut.order + 1..cut.merge.unwrap_or(self.transformers.len())])
-    }
-
-    /// Those behind the lanes.
-    fn behind_lanes(&self) -> &[Maker<'_>] {
-        self.cut.and_then(|cut| cut.merge).map_or(&[], |merge| &self.transformers[merge + 1..])
-    }
-
-    /// What transformers have counted and measured: their figures up to now, and how long records waited lately (or, `ever`, in all).
-    /// Asking begins a new "lately".
-    pub fn metrics(&self, ever: bool) -> Vec<StageMetrics> {
-        let stages = self.transformers.iter().filter_map(|maker| match (&self.lanes, maker.order()) {
-            (Some(lanes), Some(_)) => Some(of_lanes(lanes, maker, ever)),
-            _ => maker.metrics(),
-        });
-        stages.collect()
-    }
-
-    pub fn reader(&self) -> MutexGuard<'_, Box<dyn Reader>> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn writer(&self) -> MutexGuard<'_, Box<dyn Writer>> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether an attempt that failed left nothing behind that a second one would double.
-    fn may_retry(&self, commit: Commit, failure: &Failure) -> bool {
-        match self.writer_info.commit {
-            _ if self.writer_info.idempotent => true,
-            CommitClass::Atomic => true,
-            // A commit that says that it can be tried again says that nothing was committed.
-            CommitClass::Task => commit == Commit::NotBegun || (commit == Commit::Begun && failure.retryable),
-            CommitClass::Append => false,
-        }
-    }
-}
-
-/// What there is to tell of the lanes of a job.
-fn of_lanes(lanes: &Lanes, order: &Maker<'_>, ever: bool) -> StageMetrics {
-    let gauge = lanes.gauge();
-    let (lately, all) = lanes.waits();
-    let waits = if ever { all } else { lately };
-    let latency =
-        |name: &'static str, waits: &Histogram| Latency { name: name.into(), distribution: waits.distribution() };
-    StageMetrics {
-        stage: order.name().into(),
-        place: order.place().into(),
-        setting: lanes.setting(),
-        figures: vec![
-            Figure::gauge("waiting", gauge.waiting as u64),
-            Figure::gauge("most of a key", gauge.most_of_a_key as u64),
-            Figure::gauge("ready keys", gauge.ready as u64),
-            Figure::gauge("keys in work", gauge.held as u64),
-        ],
-        latencies: vec![
-            latency("start", &waits.start),
-            latency("key wait", &waits.key),
-            latency("lane wait", &waits.lane),
-        ],
-        remarks: Vec::new(),
-    }
-}
-
 /// Runs a task until it is committed, or has failed for good. `limit` is that of the channel that it runs on.
 pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
     let mut report = TaskReport::of(spec);
+    let mut position = None;
     loop {
         report.attempts += 1;
-        let Outcome { counts, perf, result, commit } = Attempt::new(line, spec, limit, report.attempts).run();
+        let attempt = Attempt { position: position.clone(), ..Attempt::new(line, spec, limit, report.attempts) };
+        let Outcome { mut counts, perf, result, commit, safe } = attempt.run();
         report.perf = perf;
         match result {
             Ok(committed) => {
-                report.counts = counts;
+                report.counts.add(&counts);
                 report.committed = Some(committed);
                 return report;
             }
             Err(failure) => {
+                let can_go_on = safe.as_ref().is_none_or(|safe| line.can_go_on_behind(safe));
+                if let Some(safe) = safe {
+                    report.counts.add(&safe.counts);
+                    counts = counts.without(&safe.counts);
+                    position = safe.position;
+                }
                 report.aborted.add(&counts);
                 let failure = failure.within(who(spec));
-                if !again(line, &failure, commit, report.attempts) {
+                if !again(line, &failure, commit, report.attempts, can_go_on) {
                     report.failure = Some(failure);
                     return report;
                 }
@@ -256,13 +163,13 @@ pub fn feed(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, lanes: &Lanes) -
 }
 
 /// Whether a failed task is tried again: where the job asks for it, where it can help, and where it doubles nothing.
-fn again(line: &Line<'_>, failure: &Failure, commit: Commit, attempts: u32) -> bool {
+fn again(line: &Line<'_>, failure: &Failure, commit: Commit, attempts: u32, can_go_on: bool) -> bool {
     // Another attempt of a run that is drained would read nothing, and count as done.
     let is_stopped = line.cancel.is_cancelled() || line.drain.is_wished();
     if attempts >= line.plan.max_attempts || !can_help(failure) || is_stopped {
         return false;
     }
-    let safe = line.may_retry(commit, failure);
+    let safe = line.may_retry(commit, failure) && (can_go_on || line.writer_info.idempotent);
     if !safe {
         log::warn!(
             "not tried again: records of this attempt may be at the target of {} already, and a second one would double them",
@@ -294,14 +201,26 @@ impl<'a> Attempt<'a> {
             split: spec.split.label.clone(),
             unit: spec.split.unit.clone(),
         };
-        let sources = Sources::new(Arc::new(source));
-        Attempt { line, spec, limit, info, cancel, sources, failure: OnceLock::new(), echo: OnceLock::new() }
+        Attempt {
+            line,
+            spec,
+            limit,
+            info,
+            cancel,
+            sources: Sources::new(Arc::new(source)),
+            position: None,
+            epochs: Epochs::default(),
+            failure: OnceLock::new(),
+            echo: OnceLock::new(),
+        }
     }
 
     fn run(self) -> Outcome {
         let total = Watch::start();
-        let (sender, mut receiver) = channel::bounded_within(capacity(&self.line.plan), &self.line.budget);
+        let capacity = capacity(&self.line.plan);
+        let (sender, mut receiver) = channel::bounded_within(capacity, &self.line.budget);
         let control = sender.control();
+        let _queue = self.line.queues.add(control.clone(), capacity);
         let _close: Hook = self.cancel.on_cancel(move || control.cancel());
         let (read, written) = std::thread::scope(|scope| {
             let writing = std::thread::Builder::new().name(format!("task-{}-writer", self.spec.number)).spawn_scoped(
@@ -349,12 +268,13 @@ impl<'a> Attempt<'a> {
             read_bytes: read.bytes,
             added: read.transformed.added,
             filtered: read.transformed.filtered,
-            duplicates: read.transformed.duplicates + written.report.as_ref().map_or(0, |report| report.duplicates),
+            duplicates: read.transformed.duplicates
+                + written.report.as_ref().map_or(written.safe.duplicates, |report| report.duplicates),
             dirty_at_reader: read.dirty,
             dirty_at_transformers: read.transformed.dirty + read.oversized,
             dirty_at_writer: written.dirty,
-            written: written.report.as_ref().map_or(0, |report| report.written),
-            written_bytes: written.report.as_ref().map_or(0, |report| report.bytes),
+            written: written.report.as_ref().map_or(written.safe.written, |report| report.written),
+            written_bytes: written.report.as_ref().map_or(written.safe.bytes, |report| report.bytes),
             handed_on: read.handed_on,
             taken_on: 0,
         };
@@ -362,7 +282,8 @@ impl<'a> Attempt<'a> {
         perf.end_with(Phase::TaskTotal, total, counts.read, counts.read_bytes);
         perf.records.extend(read.perf.records);
         perf.records.extend(written.perf.records);
-        let result = match (self.into_failure(), written.report) {
+        let (failure, safe) = self.into_failure();
+        let result = match (failure, written.report) {
             (Some(failure), _) => {
                 read.chain.abandon();
                 Err(failure)
@@ -370,12 +291,12 @@ impl<'a> Attempt<'a> {
             (None, Some(report)) => Ok(report),
             (None, None) => Err(Failure::new(Kind::Internal, "the attempt ended without a report")),
         };
-        Outcome { counts, perf, result, commit: written.commit }
+        Outcome { counts, perf, result, commit: written.commit, safe }
     }
 
-    /// What failed first.
-    fn into_failure(self) -> Option<Failure> {
-        self.failure.into_inner().or(self.echo.into_inner())
+    /// What failed first, and what is safe all the same.
+    fn into_failure(self) -> (Option<Failure>, Option<Safe>) {
+        (self.failure.into_inner().or(self.echo.into_inner()), self.epochs.into_safe())
     }
 
     /// Whether this attempt should come to an end: cancelled, or more records are dirty than the job allows.
@@ -426,7 +347,7 @@ impl<'a> Attempt<'a> {
             batch_records: self.line.plan.batch.records,
             batch_bytes: self.line.plan.batch.bytes,
             max_record_bytes: self.line.plan.max_record_bytes,
-            position: None,
+            position: self.position.clone(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use transship_tests::records::{json_lines, number, text};
 use transship_tests::{Finished, Job, Scratch, Value, faulty, faulty_transformer, json, plugin};
 
-const TASK_PHASES: [&str; 13] = [
+const TASK_PHASES: [&str; 16] = [
     "TASK_TOTAL",
     "READ_TASK_INIT",
     "READ_TASK_PREPARE",
@@ -17,6 +17,9 @@ const TASK_PHASES: [&str; 13] = [
     "WRITE_TASK_DESTROY",
     "WAIT_READ_TIME",
     "WAIT_WRITE_TIME",
+    "SCHEDULED_TIME",
+    "WAIT_SLOT_TIME",
+    "BLOCKED_TIME",
 ];
 const JOB_PHASES: [&str; 7] =
     ["JOB_INIT", "JOB_PREPARE", "JOB_SPLIT", "JOB_SCHEDULE", "JOB_COMMIT", "JOB_POST", "JOB_DESTROY"];

@@ -1,5 +1,6 @@
 //! PostgreSQL, read and written by whole jobs against a real server; what is in the tables is told by psql.
 
+mod bad_records;
 mod failure;
 mod locks;
 mod messages;

@@ -124,3 +124,31 @@ fn the_generic_names_go_by_the_url() {
         assert_eq!(target.value("select town from copy"), "Bath", "{}", target.writer);
     }
 }
+
+#[test]
+fn a_limit_of_connections_is_told_by_reader_and_writer() {
+    for target in Target::all() {
+        target.run("create table t (id int)");
+        target.run("create table copy (id int)");
+        let limited = |table: &str| {
+            let mut parameter = target.table(table, json!(["*"]));
+            match parameter.get_mut("connection") {
+                Some(connections) => connections[0]["maxConnections"] = json!(2),
+                None => parameter["maxConnections"] = json!(2),
+            }
+            parameter
+        };
+        let reader = plugin(&target.writer.replace("writer", "reader"), limited("t"));
+        target.scratch.job("job.json", &Job::new(reader, plugin(target.writer, limited("copy"))));
+        let prepared = target.scratch.transship(["prepare", "job.json"]).run().succeeds();
+        let prepared: Value = serde_json::from_str(&prepared.stdout).unwrap();
+        let limit = &prepared["tasks"][0]["split"]["limit"];
+        assert_eq!(limit["open"], 2, "{prepared}");
+        let name = limit["name"].as_str().unwrap();
+        assert!(!name.contains('@') && !name.contains('?') && !name.ends_with("/test"), "{name}");
+        // Into a file of SQLite only one task can write.
+        let most = if target.database.is_some() { 2 } else { 1 };
+        let plan = target.scratch.transship(["plan", "job.json"]).run().succeeds();
+        assert!(plan.stdout.contains(&format!("{most} writer tasks")), "{plan}");
+    }
+}

@@ -303,7 +303,7 @@ fn a_signal_stops_the_jobs_that_were_still_to_come() {
     let scratch = Scratch::new();
     scratch.job("first.json", &writer_that_hangs("write"));
     scratch.job("second.json", &faulty(json!({}), json!({ "target": "second.out" })));
-    let mut run = scratch.transship(["run", "first.json", "second.json"]).start();
+    let mut run = scratch.transship(["run", "--in-order", "first.json", "second.json"]).start();
     run.wait_for_file("hanging");
     run.signal(Signal::Interrupt);
     run.finish().fails_with(130);

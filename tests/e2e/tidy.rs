@@ -258,7 +258,7 @@ fn every_example_job_can_be_planned() {
     scratch.transship(["run", "jobs/quick-start.json"]).run().succeeds();
     for job in jobs {
         let run = scratch.transship(["plan"]).arg(&job).run().succeeds();
-        assert!(run.stdout.contains("tasks:"), "{}: {run}", job.display());
+        assert!(run.stdout.contains("  tasks, in this order ("), "{}: {run}", job.display());
         run.does_not_say(["is not known"]);
     }
 }

@@ -39,8 +39,13 @@ pub(super) enum Need {
 }
 
 impl<T> State<T> {
+    /// An item larger than the channel goes to a receiver that waits for it: while that still works on the last one, two of them would
+    /// be in memory beside the one at hand.
     fn has_room(&self, capacity: Capacity, size: Size) -> bool {
-        self.queue.is_empty() || self.held.checked_add(size).is_some_and(|sum| capacity.fits(sum))
+        match capacity.fits(size) {
+            true => self.queue.is_empty() || self.held.checked_add(size).is_some_and(|sum| capacity.fits(sum)),
+            false => self.queue.is_empty() && self.receiver_waits,
+        }
     }
 
     fn push(&mut self, item: T, size: Size) {
@@ -173,6 +178,8 @@ impl<T> Shared<T> {
                 Stage::Open => {
                     waiting.get_or_insert_with(Instant::now);
                     state.receiver_waits = true;
+                    let need = state.sender_to_wake(self.capacity);
+                    self.wake_sender(need);
                     state = wait(&self.news, state);
                     state.receiver_waits = false;
                 }

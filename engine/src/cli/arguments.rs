@@ -1,5 +1,6 @@
 //! The arguments of each command.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -25,7 +26,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Run job files, one after another.
+    /// Run job files, beside each other.
     Run(RunArguments),
     /// Tell everything that is wrong with job files, without connecting to anything.
     Check {
@@ -119,6 +120,12 @@ pub(super) struct RunArguments {
     pub options: JobOptions,
     #[command(flatten)]
     pub plugin_path: PluginPath,
+    /// How many tasks work at once, over all jobs; by default as many as the jobs have channels together.
+    #[arg(long, value_name = "NUMBER")]
+    pub slots: Option<NonZeroU32>,
+    /// Run the jobs, and the entries of job.content, one after another.
+    #[arg(long)]
+    pub in_order: bool,
     /// Write the perf records of every task here, as JSON lines.
     #[arg(long, value_name = "FILE")]
     pub perf: Option<PathBuf>,
@@ -132,7 +139,7 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub dirty: Option<PathBuf>,
     /// What all channels of a job may hold together, such as 64M.
-    #[arg(long, value_name = "BYTES", default_value = "128M", value_parser = memory)]
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = memory)]
     pub memory: usize,
     /// Print the summary as JSON to stdout.
     #[arg(long)]

@@ -7,15 +7,18 @@ use transship_plugin_api::ffi::import::LoadedPlugin;
 use transship_plugin_api::params::nearest;
 use transship_plugin_api::plugin::{Component, Description, Parameter};
 
-use super::summary::bytes_text;
+use super::summary::{bytes_text, count_text};
 use crate::config::JobFile;
 use crate::error::{Error, Result};
 use crate::job::Job;
+use crate::plan::TaskSpec;
 use crate::schema::{self, Components};
 use crate::transform;
 
 /// How many tasks are shown to a person.
 const SHOWN: usize = 20;
+/// How many are counted.
+const COUNTED: usize = 10_000;
 
 /// The plan of a job as JSON.
 pub(super) fn plan_json(job: &Job<'_>, file: &JobFile) -> Result<serde_json::Value> {
@@ -29,14 +32,23 @@ pub(super) fn plan_json(job: &Job<'_>, file: &JobFile) -> Result<serde_json::Val
 
 /// The plan of a job for a person.
 pub(super) fn plan(job: &Job<'_>, file: &JobFile) -> Result<String> {
-    let (tasks, more) = job.tasks(SHOWN)?;
+    let (tasks, more) = job.tasks(COUNTED)?;
     let plan = job.plan();
     let content = &file.content[job.content()];
-    let mut text = format!("job {}: {} to {}\n", file.name, content.reader.name, content.writer.name);
+    let mut text = format!("job {}: {} to {}\n", job.title(), content.reader.name, content.writer.name);
     let mut row = |label: &str, value: String| {
         let _ = writeln!(text, "  {label:<16}: {value}");
     };
     row("channels", plan.channels.to_string());
+    let contents = file.running().len();
+    if contents > 1 {
+        let weight = if content.weight > 1 { format!(", weight {}", content.weight) } else { String::new() };
+        let how = match file.setting.schedule.in_order {
+            true => "one after another",
+            false => "beside each other, those that have used little first",
+        };
+        row("entry", format!("{} of {contents}: they run {how}{weight}", job.content() + 1));
+    }
     row("channel holds", format!("{} records, {}", plan.capacity.records, bytes_text(plan.capacity.bytes as u64)));
     row("batches", format!("{} records, {}", plan.batch.records, bytes_text(plan.batch.bytes as u64)));
     if let Some(bytes) = plan.bytes_per_second {
@@ -61,12 +73,27 @@ pub(super) fn plan(job: &Job<'_>, file: &JobFile) -> Result<String> {
         row("note", note.clone());
     }
     section(&mut text, "at the target", job.statements());
-    let shown = tasks.iter().map(|task| {
+    let shown = tasks.iter().take(SHOWN).map(|task| {
         let size = task.split.bytes.map(|bytes| format!(" ({})", bytes_text(bytes))).unwrap_or_default();
         format!("{} {}{size}", task.number, task.split.label)
     });
-    section(&mut text, "tasks", shown.chain(more.then(|| "…".to_string())));
+    let is_cut = tasks.len() > SHOWN;
+    section(&mut text, &title(&tasks, more), shown.chain(is_cut.then(|| "…".to_string())));
     Ok(text)
+}
+
+/// How many tasks there are, and what they have to read as far as that is known.
+fn title(tasks: &[TaskSpec], more: bool) -> String {
+    let sum = |of: fn(&TaskSpec) -> Option<u64>| tasks.iter().map(of).sum::<Option<u64>>();
+    let records = sum(|task| task.split.records).filter(|records| *records > 0);
+    let bytes = sum(|task| task.split.bytes).filter(|bytes| *bytes > 0);
+    let sizes = [
+        records.map(|records| format!(", about {} records", count_text(records))),
+        bytes.map(|bytes| format!(", {}", bytes_text(bytes))),
+    ];
+    let sizes: String = sizes.into_iter().flatten().collect();
+    let at_least = if more { " or more" } else { "" };
+    format!("tasks, in this order ({}{at_least}{sizes})", count_text(tasks.len() as u64))
 }
 
 fn section(text: &mut String, title: &str, lines: impl IntoIterator<Item = String>) {

@@ -1,33 +1,28 @@
 //! The command line. Only here is anything printed: results to stdout, everything about the run to stderr, so that records
 //! which a plugin prints stay apart.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
-use transship_plugin_api::Kind;
-
-use crate::config::JobFile;
 use crate::error::{Error, Failure, Result};
-use crate::job::{Job, Outcome, Summary};
-use crate::metrics::StageMetrics;
-use crate::perf::Owner;
 use crate::plan::{MEMORY_BYTES, Prepared};
 use crate::task::TaskReport;
+use clap::Parser;
+use transship_plugin_api::Kind;
 
 mod arguments;
 mod console;
 mod listing;
 mod monitor;
+mod running;
 mod signals;
 mod stages;
 mod summary;
 mod workshop;
 
-use arguments::{Arguments, Command, JobOptions, PluginPath, RunArguments};
+use arguments::{Arguments, Command, JobOptions, PluginPath};
 use console::Console;
-use workshop::{Made, Opened, Workshop};
+use workshop::{Made, Opened, Together, Workshop};
 
 /// Runs the program.
 pub fn main() -> ExitCode {
@@ -42,7 +37,7 @@ pub fn main() -> ExitCode {
     let console = Console::new(arguments.command.is_quiet());
     console.start_logging();
     let result = match arguments.command {
-        Command::Run(run) => run_jobs(&run, &console),
+        Command::Run(run) => running::run(&run, &console),
         Command::Check { jobs, options, plugin_path } => check(&jobs, options, &plugin_path, &console),
         Command::Plan { job, json, options, plugin_path } => {
             told(plan(&job, json, options, &plugin_path, &console), &console)
@@ -76,43 +71,6 @@ fn told(result: Result<()>, console: &Console) -> Ended {
     result.map_err(|error| console.error(&error))
 }
 
-fn run_jobs(arguments: &RunArguments, console: &Console) -> Ended {
-    let open = || -> Result<_> {
-        let workshop = Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
-        // Before anything runs: that a file cannot be written should not be found out after hours.
-        let perf_file = arguments.perf.as_deref().map(create).transpose()?;
-        if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
-            return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
-        }
-        if arguments.drain {
-            workshop.signals.drain_first();
-        }
-        Ok((workshop, perf_file))
-    };
-    let (workshop, perf_file) = open().map_err(|error| console.error(&error))?;
-    let opened = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
-    workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), |made| {
-        // How each file ended, in the order of the command line.
-        let mut ended: Vec<Ended> = made.iter().map(|_| Ok(())).collect();
-        let mut ready = Vec::new();
-        for (index, Made { path, jobs }) in made.into_iter().enumerate() {
-            match jobs {
-                Ok((jobs, file)) => ready.push((index, path, jobs, file)),
-                Err(error) => ended[index] = Err(console.error(&error)),
-            }
-        }
-        for (index, path, jobs, file) in ready {
-            ended[index] = match workshop.signals.received() {
-                // Whatever the job at hand came to, those after it do not run.
-                Some(signal) => Err(128 + signal),
-                None => run_file(path, jobs, file, arguments, &workshop, perf_file.as_ref()),
-            };
-        }
-        // The first failure decides the exit code.
-        ended.into_iter().collect()
-    })
-}
-
 /// Reads all job files before anything runs: what is wrong with the last is told before the first has run for hours.
 fn read_all(paths: &[PathBuf], workshop: &Workshop<'_>) -> Result<Vec<Opened>> {
     if paths.iter().filter(|path| *path == Path::new("-")).count() > 1 {
@@ -121,104 +79,11 @@ fn read_all(paths: &[PathBuf], workshop: &Workshop<'_>) -> Result<Vec<Opened>> {
     Ok(paths.iter().map(|path| workshop.read(path)).collect())
 }
 
-/// Runs the jobs of a file, one after another.
-fn run_file(
-    path: &Path,
-    jobs: Vec<Job<'_>>,
-    file: &JobFile,
-    arguments: &RunArguments,
-    workshop: &Workshop<'_>,
-    perf_file: Option<&std::fs::File>,
-) -> Ended {
-    let console = workshop.console;
-    if jobs.iter().any(|job| job.writer_info().target == STDOUT) {
-        if arguments.json {
-            let message =
-                "--json prints the summary to stdout, where this job prints its records: let the writer use a file";
-            return Err(console.error(&Error::Job(message.into())));
-        }
-        console.records_go_to_stdout();
-    }
-    let mut ended = Ok(());
-    for job in jobs {
-        for note in &job.plan().notes {
-            console.warning(&format!("{}: {note}", path.display()));
-        }
-        let result = if file.setting.dry_run {
-            dry_run(&job, file, arguments.json, workshop)
-        } else {
-            run_job(job, arguments, workshop, perf_file)
-        };
-        ended = ended.and(told(result.map_err(|error| workshop.or_signal(error)), console));
-        if workshop.signals.received().is_some() {
-            break;
-        }
-    }
-    ended
-}
-
-/// `job.setting.dryRun`: shows what would be done.
-fn dry_run(job: &Job<'_>, file: &JobFile, json: bool, workshop: &Workshop<'_>) -> Result<()> {
-    let console = workshop.console;
-    workshop.watch(job.progress(), || {
-        if json {
-            return print_json(&listing::plan_json(job, file)?, console);
-        }
-        console.note(listing::plan(job, file)?.trim_end());
-        Ok(())
-    })?;
-    console.note("dry run (job.setting.dryRun): nothing was moved");
-    Ok(())
-}
-
-fn run_job(
-    job: Job<'_>,
-    arguments: &RunArguments,
-    workshop: &Workshop<'_>,
-    perf_file: Option<&std::fs::File>,
-) -> Result<()> {
-    let console = workshop.console;
-    let run = job.identity().clone();
-    let each_second = |stages: &[StageMetrics]| {
-        if arguments.stats {
-            console.note(&stages::line(stages));
-        }
-        if let Some(mut file) = perf_file {
-            let owner = Owner { run: &run.id, job: &run.job, task: None, split: None, attempt: None };
-            let mut lines = Vec::new();
-            // What cannot be written is told at the end: the run goes on.
-            let _ = summary::write_stages(&mut lines, &owner, stages, true).and_then(|()| file.write_all(&lines));
-        }
-    };
-    let summary = workshop.run(job, &each_second);
-    console.note(summary::text(&summary).trim_end());
-    if arguments.json {
-        print_json(&summary, console)?;
-    }
-    let perf_written = match (perf_file, &arguments.perf) {
-        (Some(file), Some(path)) => summary::write_perf(file, &summary, &|text| console.mask(text))
-            .map_err(|error| failed_to(&format!("write the perf records to {}", path.display()), &error)),
-        _ => Ok(()),
-    };
-    verdict(summary, workshop.signals.received()).and(perf_written)
-}
-
-/// The error, if any, that a job ended with.
-fn verdict(summary: Summary, signal: Option<i32>) -> Result<()> {
-    match (summary.outcome, signal) {
-        (Outcome::Done, _) => Ok(()),
-        (Outcome::Cancelled, Some(signal)) => Err(Error::Signal(signal)),
-        (Outcome::Cancelled, None) => Err(Failure::new(Kind::Cancelled, "cancelled").into()),
-        (Outcome::DirtyLimit(message), _) => Err(Error::DirtyLimit(message)),
-        (Outcome::Failed(failure), _) => Err(failure.into()),
-    }
-}
-
 fn check(jobs: &[PathBuf], options: JobOptions, plugin_path: &PluginPath, console: &Console) -> Ended {
     let open = || Workshop::open(plugin_path, options, MEMORY_BYTES, console);
     let workshop = open().map_err(|error| console.error(&error))?;
     let opened = read_all(jobs, &workshop).map_err(|error| console.error(&error))?;
-    workshop.with_jobs(&opened, None, None, |made| {
+    workshop.with_jobs(&opened, None, None, Together::default(), |made, _| {
         let mut ended = Ok(());
         for Made { path, jobs } in made {
             let verdict = match &jobs {
@@ -235,7 +100,7 @@ fn check(jobs: &[PathBuf], options: JobOptions, plugin_path: &PluginPath, consol
 
 fn plan(path: &Path, json: bool, options: JobOptions, plugin_path: &PluginPath, console: &Console) -> Result<()> {
     let workshop = Workshop::open(plugin_path, options, MEMORY_BYTES, console)?;
-    workshop.with_jobs(&[workshop.read(path)], None, None, |made| {
+    workshop.with_jobs(&[workshop.read(path)], None, None, Together::default(), |made, _| {
         for made in made {
             let (jobs, file) = made.jobs?;
             for job in &jobs {
@@ -320,7 +185,7 @@ fn commit(
     let reports = reports.iter().map(|path| read_json(path)).collect::<Result<Vec<TaskReport>>>()?;
     let summary = workshop.with_job(path, prepared.content, |job| job.finish_for_others(&prepared, reports))?;
     console.note(summary::text(&summary).trim_end());
-    verdict(summary, workshop.signals.received())
+    running::verdict(summary, workshop.signals.received())
 }
 
 /// Prints a result as JSON, with secrets masked inside its strings: masked as text it might be JSON no longer.

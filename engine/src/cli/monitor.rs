@@ -14,11 +14,14 @@ use crate::calls::{Calls, Stuck};
 use crate::error::Failure;
 use crate::metrics::StageMetrics;
 use crate::progress::{Progress, Snapshot};
+use crate::slots::Standing;
 
 /// How often to look.
 const TICK: Duration = Duration::from_millis(200);
 /// How often to print a line where there is no terminal (DataX's report interval).
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// How many jobs have a line of their own.
+const MOST_JOBS: usize = 10;
 /// How long a plugin call may go on after it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
 /// The same for a commit: once it has begun, nobody wants it to stop halfway, but it must not hang for ever either.
@@ -26,26 +29,38 @@ const COMMIT_GRACE: Duration = Duration::from_secs(60);
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Runs the work on this thread while another watches it. `each_second` is told what transformers measure, where any do.
+/// Told each second what the transformers of a job measure, where any do.
+pub(super) type EachSecond<'a> = Box<dyn Fn(&[StageMetrics]) + Sync + 'a>;
+
+/// A job that is watched.
+pub(super) struct Watched<'a> {
+    /// What a person calls it.
+    pub title: &'a str,
+    pub progress: &'a Progress,
+    pub each_second: EachSecond<'a>,
+}
+
+/// Runs the work on this thread while another watches the jobs.
 pub(super) fn watch<T>(
     console: &Console,
     calls: &Calls,
-    progress: &Progress,
+    watched: &[Watched<'_>],
     signals: &Signals,
-    each_second: &(dyn Fn(&[StageMetrics]) + Sync),
     work: impl FnOnce() -> T,
 ) -> T {
     let finished = (Mutex::new(false), Condvar::new());
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut view = View::new(console, progress);
+            let mut view = View::new(console, watched);
             let mut patience = Patience::default();
             let mut done = finished.0.lock().unwrap_or_else(PoisonError::into_inner);
             while !*done {
                 done = finished.1.wait_timeout(done, TICK).unwrap_or_else(PoisonError::into_inner).0;
                 view.update();
-                if let Some(stages) = progress.take_second() {
-                    each_second(&stages);
+                for job in watched {
+                    if let Some(stages) = job.progress.take_second() {
+                        (job.each_second)(&stages);
+                    }
                 }
                 if let Some(stuck) = patience.exhausted(calls.overdue(), Instant::now()) {
                     give_up(console, &stuck, calls.cause(), signals.received());
@@ -127,35 +142,82 @@ impl Patience {
 /// What a person sees.
 struct View<'a> {
     console: &'a Console,
-    progress: &'a Progress,
+    watched: &'a [Watched<'a>],
     /// `None` until the first look: only then it is known whether there may be one.
     bar: Option<Option<ProgressBar>>,
-    shown: Snapshot,
+    shown: Vec<Snapshot>,
     shown_at: Instant,
 }
 
 impl<'a> View<'a> {
-    fn new(console: &'a Console, progress: &'a Progress) -> View<'a> {
-        View { console, progress, bar: None, shown: Snapshot::default(), shown_at: Instant::now() }
+    fn new(console: &'a Console, watched: &'a [Watched<'a>]) -> View<'a> {
+        let shown = watched.iter().map(|_| Snapshot::default()).collect();
+        View { console, watched, bar: None, shown, shown_at: Instant::now() }
     }
 
     fn update(&mut self) {
-        let now = self.progress.snapshot();
+        let now: Vec<Snapshot> = self.watched.iter().map(|job| job.progress.snapshot()).collect();
         let bar = self.bar.get_or_insert_with(|| self.console.show_bar(new_bar));
+        let elapsed = self.shown_at.elapsed();
         if let Some(bar) = bar {
-            let (done, all) = share(&now);
+            let all_now = Snapshot::sum(&now);
+            let (done, all) = share(&all_now);
             bar.set_length(all);
             bar.set_position(done);
-            bar.set_message(short_line(&now, &self.shown, self.shown_at.elapsed()));
+            let line = short_line(&all_now, &Snapshot::sum(&self.shown), elapsed);
+            bar.set_message(if now.len() > 1 { format!("{}, {line}", jobs_text(&now)) } else { line });
         }
-        let elapsed = self.shown_at.elapsed();
         if elapsed >= LINE_INTERVAL {
             if bar.is_none() {
-                self.console.note(&line(&now, &self.shown, elapsed));
+                self.print(&now, elapsed);
             }
             (self.shown, self.shown_at) = (now, Instant::now());
         }
     }
+
+    /// One line, or of several jobs one for all and one for each that is under way.
+    fn print(&self, now: &[Snapshot], elapsed: Duration) {
+        let whole = line(&Snapshot::sum(now), &Snapshot::sum(&self.shown), elapsed);
+        if now.len() < 2 {
+            return self.console.note(&whole);
+        }
+        self.console.note(&format!("{} | {whole}", jobs_text(now)));
+        let jobs = self.watched.iter().zip(now).zip(&self.shown);
+        let mut under_way: Vec<_> = jobs.filter(|((_, now), _)| now.has_begun && !now.has_ended).collect();
+        let left_out = under_way.len().saturating_sub(MOST_JOBS);
+        // The largest are those that are waited for.
+        under_way.sort_by_key(|((_, now), _)| std::cmp::Reverse(now.standing.scheduled));
+        for ((job, now), before) in under_way.into_iter().take(MOST_JOBS) {
+            self.console.note(&format!("  {}: {}", job.title, job_line(now, before, elapsed)));
+        }
+        if left_out > 0 {
+            self.console.note(&format!("  and {left_out} more"));
+        }
+    }
+}
+
+/// How many jobs are done, under way, and yet to begin.
+fn jobs_text(now: &[Snapshot]) -> String {
+    let done = now.iter().filter(|job| job.has_ended).count();
+    let waiting = now.iter().filter(|job| !job.has_begun).count();
+    format!("jobs {done} of {} done, {} run, {waiting} wait", now.len(), now.len() - done - waiting)
+}
+
+/// How one of several jobs stands.
+fn job_line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
+    let Standing { level, running, waiting, blocked, scheduled } = now.standing;
+    let more = if now.all_tasks_known { "" } else { "+" };
+    let open = running + waiting + blocked;
+    let to_come = now.tasks_known.saturating_sub(now.tasks_done + open as u64);
+    format!(
+        "{} records, {}/s | tasks {} of {}{more} done, {open} open ({running} run, {waiting} wait for a slot, {blocked} for else), \
+         {to_come} to come | slots for {:.1} s, level {level}",
+        count_text(now.read_records),
+        count_text(per_second(now.read_records, before.read_records, elapsed)),
+        now.tasks_done,
+        now.tasks_known,
+        scheduled.as_secs_f64(),
+    )
 }
 
 fn new_bar() -> ProgressBar {

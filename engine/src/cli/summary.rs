@@ -172,6 +172,10 @@ fn commit_class(summary: &Summary) -> &'static str {
         (Atomic, Committed::Yes) => "all at once, at the end of the job (atomic)",
         (Atomic, Committed::No) => "nothing: this writer shows its records only when the job is done (atomic)",
         (Atomic, Committed::Unknown) => "perhaps some: the commit failed halfway (atomic)",
+        (Task, Committed::Yes) if summary.checkpoints => "each task's records at each of its checkpoints (task)",
+        (Task, _) if summary.checkpoints => {
+            "the records of the tasks that were done, of tasks that failed what was safe at their last checkpoint (task)"
+        }
         (Task, Committed::Yes) => "each task's records when it was done (task)",
         (Task, _) => "the records of the tasks that were done, nothing of the others (task)",
         (Append, Committed::Yes) => "records as they were written (append)",

@@ -8,19 +8,21 @@ use transship_plugin_api::HostRef;
 
 use super::arguments::{JobOptions, PluginPath};
 use super::console::Console;
-use super::monitor;
+use super::monitor::{self, Watched};
 use super::signals::Signals;
 use crate::calls::Calls;
 use crate::cancel::Cancel;
+use crate::clock::SystemClock;
 use crate::config::{JobFile, Reading};
 use crate::error::{Error, Findings, Problem, Result};
 use crate::host::JobHost;
-use crate::job::{Job, Summary, Surroundings};
+use crate::job::{Job, Surroundings};
 use crate::json::Origin;
 use crate::load::{Loader, search_places};
-use crate::metrics::StageMetrics;
-use crate::plan::Machine;
+use crate::openings::Openings;
+use crate::plan::{self, Machine, Shared};
 use crate::progress::Progress;
+use crate::slots::Slots;
 use crate::targets::Targets;
 
 /// What a command works with.
@@ -40,6 +42,15 @@ pub(super) struct Opened {
     pub path: PathBuf,
     file: Option<JobFile>,
     problems: Vec<Problem>,
+}
+
+/// How the jobs of several files, and the contents of each, run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Together {
+    /// How many tasks work at once; `None`: as many as the jobs have channels.
+    pub slots: Option<usize>,
+    /// One after another, not beside each other.
+    pub in_order: bool,
 }
 
 /// The jobs of a file, if it has any that can run.
@@ -69,7 +80,11 @@ impl<'a> Workshop<'a> {
         Ok(Workshop {
             console,
             loader: Loader::new(places, host),
-            machine: Machine { cores: std::thread::available_parallelism().map_or(1, usize::from), memory_bytes },
+            machine: Machine {
+                cores: std::thread::available_parallelism().map_or(1, usize::from),
+                memory_bytes,
+                other_tasks: 0,
+            },
             targets: Targets::default(),
             signals: Signals::listen(&cancel).map_err(|error| super::failed_to("listen to signals", &error))?,
             options,
@@ -103,36 +118,50 @@ impl<'a> Workshop<'a> {
         opened: &[Opened],
         only: Option<usize>,
         dirty_file: Option<&Path>,
-        work: impl FnOnce(Vec<Made<'_>>) -> T,
+        together: Together,
+        work: impl FnOnce(Vec<Made<'_>>, Shared) -> T,
     ) -> T {
         // All is read: from here on there may be something to put in order.
         self.signals.cancel_first();
         let places: Vec<Vec<(usize, Progress)>> = opened.iter().map(|opened| running(opened, only)).collect();
-        let surroundings: Vec<Vec<Surroundings<'_>>> = places
+        let settings = opened.iter().zip(&places);
+        let settings: Vec<_> = settings
+            .filter_map(|(opened, places)| opened.file.as_ref().map(|file| (&file.setting, places.len())))
+            .collect();
+        let shared = plan::shared(&settings, self.machine, together.slots, together.in_order);
+        let slots = Slots::new(shared.slots, shared.rules, SystemClock::new());
+        let openings = Openings::new(shared.slots, shared.open_tasks);
+        let surroundings = |opened: &Opened, progress| {
+            let file = opened.file.as_ref();
+            // Those of the job itself are not others, though not all of them may be open.
+            let own = file.map_or(0, |file| plan::plan(&file.setting, self.machine).channels as usize);
+            let machine = Machine { other_tasks: shared.expected_tasks.saturating_sub(own), ..self.machine };
+            Surroundings {
+                loader: &self.loader,
+                machine,
+                targets: &self.targets,
+                slots: &slots,
+                openings: &openings,
+                cancel: &self.cancel,
+                drain: self.signals.drain(),
+                calls: &self.calls,
+                progress,
+                dirty_file: dirty_file.map(PathBuf::from),
+                temporary_folder: std::env::temp_dir(),
+                job_id: self.options.job_id,
+            }
+        };
+        let surroundings: Vec<Vec<Surroundings<'_>>> = opened
             .iter()
-            .map(|places| places.iter().map(|(_, progress)| self.surroundings(progress, dirty_file)).collect())
+            .zip(&places)
+            .map(|(opened, places)| places.iter().map(|(_, progress)| surroundings(opened, progress)).collect())
             .collect();
         let files = opened.iter().zip(&places).zip(&surroundings);
         let made = files.map(|((opened, places), surroundings)| {
             let contents = places.iter().map(|(content, _)| *content).zip(surroundings);
             Made { path: &opened.path, jobs: self.make(opened, contents) }
         });
-        work(made.collect())
-    }
-
-    fn surroundings<'s>(&'s self, progress: &'s Progress, dirty_file: Option<&Path>) -> Surroundings<'s> {
-        Surroundings {
-            loader: &self.loader,
-            machine: self.machine,
-            targets: &self.targets,
-            cancel: &self.cancel,
-            drain: self.signals.drain(),
-            calls: &self.calls,
-            progress,
-            dirty_file: dirty_file.map(PathBuf::from),
-            temporary_folder: std::env::temp_dir(),
-            job_id: self.options.job_id,
-        }
+        work(made.collect(), shared)
     }
 
     /// The jobs of a file, or all that is wrong with it, its plugins and their parameters.
@@ -170,7 +199,7 @@ impl<'a> Workshop<'a> {
         content: usize,
         work: impl FnOnce(Job<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.with_jobs(&[self.read(path)], Some(content), None, |made| {
+        self.with_jobs(&[self.read(path)], Some(content), None, Together::default(), |made, _| {
             let (jobs, _) =
                 made.into_iter().next().map_or_else(|| Err(Error::Refused(Vec::new())), |made| made.jobs)?;
             let job = jobs.into_iter().next();
@@ -179,14 +208,14 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// Runs a job under the eyes of the monitor. `each_second` is told what its transformers measure.
-    pub(super) fn run(&self, job: Job<'_>, each_second: &(dyn Fn(&[StageMetrics]) + Sync)) -> Summary {
-        monitor::watch(self.console, &self.calls, job.progress(), &self.signals, each_second, || job.run())
-    }
-
     /// Does something under the eyes of the monitor, which shows how far it is and ends a call that hangs.
     pub(super) fn watch<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
-        monitor::watch(self.console, &self.calls, progress, &self.signals, &|_| (), work)
+        self.watch_all(&[Watched { title: "", progress, each_second: Box::new(|_| ()) }], work)
+    }
+
+    /// The same for several jobs.
+    pub(super) fn watch_all<T>(&self, watched: &[Watched<'_>], work: impl FnOnce() -> T) -> T {
+        monitor::watch(self.console, &self.calls, watched, &self.signals, work)
     }
 
     /// Whatever failed after a signal, it failed because it was asked to stop.

@@ -1,7 +1,11 @@
 //! `job.setting` and `core`: how to move. DataX's keys, and its rules for what counts as written.
 
+use std::num::NonZeroU32;
+use std::time::Duration;
+
 use transship_plugin_api::Params;
 
+use super::amounts;
 use super::reading::Notes;
 
 /// How to move: what a job file says, with DataX's keys.
@@ -13,8 +17,30 @@ pub struct Setting {
     pub dry_run: bool,
     /// Every entry of `job.content` runs, not the first alone.
     pub all_contents: bool,
+    pub schedule: Schedule,
+    /// After so much time what was written is made safe and visible.
+    pub checkpoint: Option<Duration>,
     pub transport: Transport,
     pub retry: Retry,
+}
+
+/// `job.setting.schedule`: how the running slots are shared. `None`: as transship does by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// The entries of `job.content` run one after another.
+    pub in_order: bool,
+    /// How long a task keeps its slot while others wait for one.
+    pub quantum: Option<Duration>,
+    /// No open task waits for longer between two slices.
+    pub longest_gap: Option<Duration>,
+    /// So many tasks of each content may be open, however many slots there are.
+    pub guaranteed: Option<NonZeroU32>,
+    /// No more tasks are open at once, over all contents of a run.
+    pub open_tasks: Option<NonZeroU32>,
+    /// Threads that look for splits.
+    pub split_loaders: Option<NonZeroU32>,
+    /// Fewer tasks are open where targets are slow.
+    pub adaptive: bool,
 }
 
 /// `job.setting.speed`, limits for the whole job. `None`: no limit given.
@@ -51,6 +77,11 @@ pub struct Retry {
     pub pause_millis: Option<u64>,
 }
 
+/// So many threads would only wait for each other.
+const MOST_LOADERS: u32 = 64;
+/// Each has a thread or two, and mostly a connection.
+const MOST_TASKS: u32 = 1024;
+
 /// Reads the settings of a job file, `root` being the whole of it.
 pub(super) fn read(root: &Params<'_>, job: &Params<'_>, notes: &mut Notes<'_>) -> Setting {
     let mut setting = Setting::default();
@@ -68,6 +99,18 @@ pub(super) fn read(root: &Params<'_>, job: &Params<'_>, notes: &mut Notes<'_>) -
         setting.dry_run = notes.kept(written.truth("dryRun")).unwrap_or_default();
         setting.all_contents =
             notes.kept(written.choice("contents", &[("all", true), ("first", false)])).unwrap_or(false);
+        setting.checkpoint = above_zero(&written, "checkpoint", notes);
+        if let Some(schedule) = section(&written, "schedule", notes) {
+            setting.schedule = Schedule {
+                in_order: notes.kept(schedule.truth("inOrder")).unwrap_or_default(),
+                quantum: above_zero(&schedule, "quantum", notes),
+                longest_gap: above_zero(&schedule, "maxGap", notes),
+                guaranteed: number(&schedule, "guaranteed", MOST_TASKS, notes),
+                open_tasks: number(&schedule, "openTasks", MOST_TASKS, notes),
+                split_loaders: number(&schedule, "splitLoaders", MOST_LOADERS, notes),
+                adaptive: notes.kept(schedule.truth("adaptive")).unwrap_or_default(),
+            };
+        }
     }
     let Some(core) = section(root, "core", notes) else { return setting };
     if let Some(channel) = inside(&core, &["transport", "channel"], notes) {
@@ -108,6 +151,27 @@ fn limit(params: &Params<'_>, key: &str, notes: &mut Notes<'_>) -> Option<u64> {
     }
     let limit = notes.kept(params.integer(key))?;
     u64::try_from(limit).ok().filter(|limit| *limit > 0)
+}
+
+/// A length of time that is not 0.
+fn above_zero(params: &Params<'_>, key: &str, notes: &mut Notes<'_>) -> Option<Duration> {
+    let time = notes.kept(amounts::duration(params, key))?;
+    if time.is_zero() {
+        notes.refuse(params.error(key, "must be more than 0").message());
+        return None;
+    }
+    Some(time)
+}
+
+/// A whole number from 1 to `most`.
+pub(super) fn number(params: &Params<'_>, key: &str, most: u32, notes: &mut Notes<'_>) -> Option<NonZeroU32> {
+    let written = notes.kept(params.integer(key))?;
+    let number = u32::try_from(written).ok().filter(|number| *number <= most).and_then(NonZeroU32::new);
+    if number.is_none() {
+        let problem = format_args!("is {written}, but must lie between 1 and {most}");
+        notes.refuse(params.error(key, problem).message());
+    }
+    number
 }
 
 fn dirty_limit(error_limit: &Params<'_>, notes: &mut Notes<'_>) -> DirtyLimit {

@@ -1,5 +1,7 @@
 //! The job file as a person writes it, well or badly.
 
+use std::time::Duration;
+
 use super::*;
 
 /// What was read, and what was found wrong and odd.
@@ -51,7 +53,8 @@ fn with_setting(setting: &str) -> String {
 fn a_job_is_read_with_its_settings() {
     let text = format!(
         r#"{{"job": {{{CONTENT}, "setting": {{"speed": {{"channel": "3", "byte": 1048576, "record": -1}},
-            "errorLimit": {{"record": "0", "percentage": 0.02}}, "dryRun": "true", "contents": "all"}}}},
+            "errorLimit": {{"record": "0", "percentage": 0.02}}, "dryRun": "true", "contents": "all",
+            "schedule": {{"quantum": "20 ms", "maxGap": 5, "guaranteed": 2, "openTasks": "8", "splitLoaders": 1, "inOrder": true}}}}}},
             "core": {{"transport": {{"channel": {{"capacity": 512, "byteCapacity": 4096}}}},
                       "container": {{"task": {{"failOver": {{"maxRetryTimes": 3, "retryIntervalInMsec": 0}}}}}}}}}}"#
     );
@@ -66,10 +69,35 @@ fn a_job_is_read_with_its_settings() {
             dirty: DirtyLimit { records: Some(0), share: Some(0.02) },
             dry_run: true,
             all_contents: true,
+            checkpoint: None,
+            schedule: Schedule {
+                in_order: true,
+                quantum: Some(Duration::from_millis(20)),
+                longest_gap: Some(Duration::from_secs(5)),
+                guaranteed: NonZeroU32::new(2),
+                open_tasks: NonZeroU32::new(8),
+                split_loaders: NonZeroU32::new(1),
+                adaptive: false,
+            },
             transport: Transport { capacity_records: Some(512), capacity_bytes: Some(4096), ..Transport::default() },
             retry: Retry { max_attempts: Some(3), pause_millis: Some(0) },
         }
     );
+}
+
+#[test]
+fn settings_of_the_schedule_have_limits() {
+    let wrong = wrong(&with_setting(
+        r#"{"schedule": {"quantum": 0, "maxGap": "soon", "guaranteed": 0, "openTasks": 5000, "splitLoaders": -1}}"#,
+    ));
+    assert!(wrong[0].ends_with("job.setting.schedule.quantum must be more than 0"), "{wrong:#?}");
+    assert!(wrong[1].contains("job.setting.schedule.maxGap must be a length of time like \"10 s\""), "{wrong:#?}");
+    for (wrong, ending) in
+        wrong[2..].iter().zip(["is 0, but must lie between 1 and 1024", "1 and 1024", "between 1 and 64"])
+    {
+        assert!(wrong.ends_with(ending), "{wrong}");
+    }
+    assert_eq!(wrong.len(), 5);
 }
 
 #[test]

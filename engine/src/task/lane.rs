@@ -170,7 +170,7 @@ impl Ended {
         let mut report = TaskReport { role, attempts: 1, ..TaskReport::of(spec) };
         report.perf.end_with(Phase::TaskTotal, total, self.counts.taken_on, 0);
         report.perf.records.extend(self.perf.records);
-        match attempt.into_failure() {
+        match attempt.into_failure().0 {
             None => {
                 report.counts = self.counts;
                 report.committed = self.report;

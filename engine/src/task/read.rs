@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use transship_plugin_api::{Batch, DirtyRecord, Host, Item, Kind, Mark, ReaderTask};
 
 use super::outlet::Outlet;
-use super::{Attempt, Line, Parcel, cancelled};
+use super::{Attempt, Counts, Line, Parcel, cancelled};
 use crate::batch::{BatchLimit, cut};
 use crate::calls::Line as CallLine;
 use crate::channel::Size;
 use crate::dirty::Side;
 use crate::error::Failure;
-use crate::gate::Pass;
 use crate::host::TaskHost;
 use crate::perf::{Perf, Phase, Watch};
+use crate::slots::Pass;
 use crate::transform::{Chain, Tally};
 
 /// How long a reader may wait for its source before it has to say that there is nothing.
@@ -47,6 +48,14 @@ struct Loop<'a> {
     reading: Reading,
     /// Records sent since the writer was last asked to flush.
     unflushed: bool,
+    /// When the epoch began, if epochs are ended here.
+    epoch: Option<Instant>,
+    /// Whether anything came in it.
+    epoch_has_records: bool,
+    /// Where the source can go on behind what was read, if it says so.
+    position: Option<Value>,
+    /// Told of the records that the reader finds dirty.
+    host: Arc<TaskHost>,
     waited_for_writer: Duration,
     waited_for_limit: Duration,
     transforming: Duration,
@@ -61,10 +70,16 @@ type Step<T> = Result<T, Failure>;
 /// Reads the split to its end, or until something fails; the receiving side learns of either.
 pub(super) fn run(attempt: &Attempt<'_>, outlet: Outlet<'_>) -> Reading {
     let line = attempt.line;
+    // With lanes epochs are those of the whole job.
+    let epoch = line.plan.checkpoint.filter(|_| matches!(outlet, Outlet::Channel(_))).map(|_| Instant::now());
     let mut steps = Loop {
         attempt,
         outlet,
-        pass: line.gate.pass(&attempt.cancel),
+        epoch,
+        epoch_has_records: false,
+        position: None,
+        host: attempt.host(Side::Reader, &line.reader_name),
+        pass: line.share.pass(&attempt.cancel),
         chain: Chain::default(),
         reading: Reading::default(),
         unflushed: false,
@@ -91,7 +106,7 @@ impl Loop<'_> {
         let attempt = self.attempt;
         let line = attempt.line;
         let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.reader_name), &attempt.cancel);
-        let host = attempt.host(Side::Reader, &line.reader_name);
+        let host = self.host.clone();
 
         let watch = Watch::start();
         let open = || line.reader().open(&attempt.spec.split, &attempt.read_options(), host.clone());
@@ -135,6 +150,7 @@ impl Loop<'_> {
         if !self.chain.is_empty() {
             self.reading.perf.add(Phase::TransformerTime, watch, self.transforming, 0, 0);
         }
+        self.tell_of_slots(watch);
         result?;
 
         let watch = Watch::start();
@@ -152,7 +168,7 @@ impl Loop<'_> {
             if self.attempt.is_over() || self.pass.take().is_err() {
                 return Err(cancelled());
             }
-            let patience = if self.attempt.line.gate.contended() { PATIENCE_WHEN_CONTENDED } else { PATIENCE };
+            let patience = if self.attempt.line.share.is_contended() { PATIENCE_WHEN_CONTENDED } else { PATIENCE };
             // What a transformer waits for should not wait for the next record of the source.
             let attention = self.chain.patience();
             let patience = attention.map_or(patience, |attention| patience.min(attention));
@@ -175,11 +191,54 @@ impl Loop<'_> {
                 Item::Idle => self.idle()?,
                 Item::End => return self.end_chain(),
             }
-            self.pass.yield_now();
+            self.end_epoch_if_due(task, calls)?;
+            self.pass.yield_now().map_err(|_| cancelled())?;
         }
     }
 
-    fn pass_on(&mut self, batch: Batch) -> Step<()> {
+    /// How long it had a slot, waited for one, and waited for something else.
+    fn tell_of_slots(&mut self, watch: Watch) {
+        self.pass.give_back();
+        let times = self.pass.times();
+        let perf = &mut self.reading.perf;
+        let level = self.attempt.line.share.standing().level;
+        perf.add(Phase::ScheduledTime, watch, times.scheduled, 0, 0);
+        perf.note_level(level);
+        perf.add(Phase::WaitSlotTime, watch, times.waiting, 0, 0);
+        perf.add(Phase::BlockedTime, watch, times.blocked, 0, 0);
+    }
+
+    /// Ends the epoch once it has lasted as long as the job says. What the writer has made safe by then the source may forget.
+    fn end_epoch_if_due(&mut self, task: &mut dyn ReaderTask, calls: &CallLine) -> Step<()> {
+        let (Some(began), Some(interval)) = (self.epoch, self.attempt.line.plan.checkpoint) else { return Ok(()) };
+        if !self.epoch_has_records || began.elapsed() < interval {
+            return Ok(());
+        }
+        self.flush_chain()?;
+        let transformed = self.chain.tally();
+        let oversized = self.refused.dirty_count();
+        let counts = Counts {
+            read: self.reading.records + self.host.dirty_count(),
+            read_bytes: self.reading.bytes,
+            added: transformed.added,
+            filtered: transformed.filtered,
+            duplicates: transformed.duplicates,
+            dirty_at_reader: self.host.dirty_count(),
+            dirty_at_transformers: transformed.dirty + oversized,
+            ..Counts::default()
+        };
+        let number = self.attempt.epochs.end(self.position.clone(), counts);
+        self.send(Parcel::Mark(Mark::Epoch(number)), Size::default())?;
+        (self.epoch, self.epoch_has_records, self.unflushed) = (Some(Instant::now()), false, false);
+        if let Some(position) = self.attempt.epochs.to_acknowledge() {
+            calls.call("ack", || task.ack(&position)).map_err(of(self.attempt.line))?;
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self, mut batch: Batch) -> Step<()> {
+        self.position = batch.position.take();
+        self.epoch_has_records = true;
         let (records, bytes) = (batch.num_rows() as u64, batch.bytes as u64);
         if records == 0 {
             return Ok(());
@@ -206,6 +265,10 @@ impl Loop<'_> {
 
     /// Calls the transformers and adds up how long that takes.
     fn transform<T>(&mut self, call: impl FnOnce(&mut Chain) -> transship_plugin_api::Result<T>) -> Step<T> {
+        // Whoever asks somebody else may wait for the answer.
+        if self.chain.may_wait() {
+            self.pass.give_back();
+        }
         let watch = Watch::start();
         let result = self.transformers.call("transform", || call(&mut self.chain));
         self.transforming += watch.elapsed();
@@ -245,9 +308,7 @@ impl Loop<'_> {
         let capacity = self.outlet.capacity();
         let limit = BatchLimit { records: capacity.records.get(), bytes: capacity.bytes.get() };
         let pieces = cut(batch, limit).map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))?;
-        for mut piece in pieces {
-            // Where the source could go on is of no use to a writer, and would cost it a text for each batch.
-            piece.position = None;
+        for piece in pieces {
             if piece.bytes > self.attempt.line.plan.max_record_bytes && piece.num_rows() == 1 {
                 self.refuse(&piece)?;
                 continue;

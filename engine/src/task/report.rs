@@ -115,18 +115,29 @@ impl Counts {
     }
 
     pub fn add(&mut self, other: &Counts) {
-        self.read += other.read;
-        self.read_bytes += other.read_bytes;
-        self.added += other.added;
-        self.filtered += other.filtered;
-        self.duplicates += other.duplicates;
-        self.dirty_at_reader += other.dirty_at_reader;
-        self.dirty_at_transformers += other.dirty_at_transformers;
-        self.dirty_at_writer += other.dirty_at_writer;
-        self.written += other.written;
-        self.written_bytes += other.written_bytes;
-        self.handed_on += other.handed_on;
-        self.taken_on += other.taken_on;
+        *self = self.with(other, u64::saturating_add);
+    }
+
+    /// What is left without a part of it.
+    pub fn without(&self, part: &Counts) -> Counts {
+        self.with(part, u64::saturating_sub)
+    }
+
+    fn with(&self, other: &Counts, of: fn(u64, u64) -> u64) -> Counts {
+        Counts {
+            read: of(self.read, other.read),
+            read_bytes: of(self.read_bytes, other.read_bytes),
+            added: of(self.added, other.added),
+            filtered: of(self.filtered, other.filtered),
+            duplicates: of(self.duplicates, other.duplicates),
+            dirty_at_reader: of(self.dirty_at_reader, other.dirty_at_reader),
+            dirty_at_transformers: of(self.dirty_at_transformers, other.dirty_at_transformers),
+            dirty_at_writer: of(self.dirty_at_writer, other.dirty_at_writer),
+            written: of(self.written, other.written),
+            written_bytes: of(self.written_bytes, other.written_bytes),
+            handed_on: of(self.handed_on, other.handed_on),
+            taken_on: of(self.taken_on, other.taken_on),
+        }
     }
 }
 

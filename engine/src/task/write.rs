@@ -16,6 +16,8 @@ use crate::perf::{Perf, Phase, Watch};
 pub(super) struct Writing {
     /// Told at the commit; `None`: the attempt was aborted.
     pub report: Option<Report>,
+    /// What is at the target for good since the last checkpoint, whatever becomes of the attempt.
+    pub safe: Report,
     pub dirty: u64,
     pub perf: Perf,
     pub commit: Commit,
@@ -27,6 +29,17 @@ struct Taken {
     records: u64,
     bytes: u64,
     waited: Duration,
+    /// What was taken, and was dirty, up to the last checkpoint.
+    checked: Checked,
+}
+
+#[derive(Default)]
+struct Checked {
+    records: u64,
+    bytes: u64,
+    dirty: u64,
+    /// The sum of what the writer told at checkpoints.
+    report: Report,
 }
 
 type Step<T> = Result<T, Failure>;
@@ -104,7 +117,8 @@ fn finish(
 
     let watch = Watch::start();
     let mut taken = Taken::default();
-    let moved = move_all(attempt, inlet, task, calls, &mut taken);
+    let moved = move_all(attempt, inlet, task, calls, &mut taken, dirty);
+    writing.safe = taken.checked.report.clone();
     writing.perf.end_with(Phase::WriteTaskData, watch, taken.records, taken.bytes);
     writing.perf.add(Phase::WaitReadTime, watch, taken.waited, 0, 0);
     moved.map_err(|failure| note(attempt, failure))?;
@@ -117,7 +131,40 @@ fn finish(
     let report = calls.call("commit", || task.commit()).map_err(failed).map_err(|failure| note(attempt, failure))?;
     writing.commit = Commit::Done;
     writing.perf.end(Phase::WriteTaskPost, watch);
-    accept(report, &taken, dirty()).map_err(|failure| note(attempt, failure.within(name.clone())))
+    let last = accept(report, &taken, dirty()).map_err(|failure| note(attempt, failure.within(name.clone())))?;
+    Ok(sum(&taken.checked.report, last))
+}
+
+/// What was told at checkpoints and what was told after them.
+fn sum(before: &Report, last: Report) -> Report {
+    Report {
+        written: before.written + last.written,
+        duplicates: before.duplicates + last.duplicates,
+        bytes: before.bytes + last.bytes,
+        detail: last.detail,
+    }
+}
+
+/// Ends an epoch: what was written so far is safe. A writer that has no checkpoints flushes.
+fn checkpoint(
+    attempt: &Attempt<'_>,
+    task: &mut dyn WriterTask,
+    calls: &CallLine,
+    epoch: u64,
+    taken: &mut Taken,
+    dirty: u64,
+) -> Step<()> {
+    let name = &attempt.line.writer_name;
+    let failed = |error: transship_plugin_api::Error| Failure::of(&error, name);
+    let Some(report) = calls.call("checkpoint", || task.checkpoint(epoch)).map_err(failed)? else {
+        attempt.line.has_no_checkpoints();
+        return calls.call("flush", || task.flush()).map_err(failed);
+    };
+    let report = accept(report, taken, dirty).map_err(|failure| failure.within(name.clone()))?;
+    taken.checked =
+        Checked { records: taken.records, bytes: taken.bytes, dirty, report: sum(&taken.checked.report, report) };
+    attempt.epochs.make_safe(epoch, &taken.checked.report, dirty);
+    Ok(())
 }
 
 fn note(attempt: &Attempt<'_>, failure: Failure) -> Failure {
@@ -131,6 +178,7 @@ fn move_all(
     task: &mut dyn WriterTask,
     calls: &CallLine,
     taken: &mut Taken,
+    dirty: &dyn Fn() -> u64,
 ) -> Step<()> {
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, &attempt.line.writer_name);
     while let Some(parcel) = receive(attempt, inlet, taken)? {
@@ -148,6 +196,7 @@ fn move_all(
             }
             Parcel::Mark(Mark::Flush) => calls.call("flush", || task.flush()).map_err(failed)?,
             Parcel::Source(_) => {}
+            Parcel::Mark(Mark::Epoch(number)) => checkpoint(attempt, task, calls, number, taken, dirty())?,
             Parcel::Mark(mark) => calls.call("mark", || task.mark(mark)).map_err(failed)?,
         }
     }
@@ -167,10 +216,11 @@ fn receive(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, taken: &mut Taken) -> S
     parcel
 }
 
-/// Takes a report only if it accounts for every record that the writer task was given.
+/// Takes a report only if it accounts for every record that the writer task was given since the last checkpoint.
 fn accept(mut report: Report, taken: &Taken, dirty: u64) -> Step<Report> {
+    let (records, dirty) = (taken.records - taken.checked.records, dirty - taken.checked.dirty);
     let counts = Counts {
-        read: taken.records,
+        read: records,
         duplicates: report.duplicates,
         dirty_at_writer: dirty,
         written: report.written,
@@ -179,15 +229,15 @@ fn accept(mut report: Report, taken: &Taken, dirty: u64) -> Step<Report> {
     if !counts.add_up() {
         let message = format!(
             "the writer was given {} records but reports {} written, {} duplicates and {dirty} dirty: {} are not accounted for",
-            taken.records,
+            records,
             report.written,
             report.duplicates,
-            i128::from(taken.records) - i128::from(report.written) - i128::from(report.duplicates) - i128::from(dirty)
+            i128::from(records) - i128::from(report.written) - i128::from(report.duplicates) - i128::from(dirty)
         );
         return Err(Failure::new(Kind::Internal, message));
     }
     if report.bytes == 0 {
-        report.bytes = taken.bytes;
+        report.bytes = taken.bytes - taken.checked.bytes;
     }
     Ok(report)
 }

@@ -24,15 +24,15 @@ fn waiting() -> Job {
     faulty(json!({}), json!({ "fail": { "at": "write", "how": "wait_for_file", "file": "go", "marker": "waiting" } }))
 }
 
-/// The threads that the second job needs: its own two, the main thread, one that watches, one for signals.
-const THREADS: [&str; 5] = ["channel-0", "signals", "task-0-writer", "transship", "transship"];
+/// The threads that the second job needs: its own two, one that looks for splits, the main thread, one that watches, one for signals.
+const THREADS: [&str; 6] = ["channel-0", "loader-0", "signals", "task-0-writer", "transship", "transship"];
 
 /// Runs a job, and looks at the process while the next one waits: nothing of the first is left.
 fn check(first: &Job, code: i32) {
     let scratch = Scratch::new();
     scratch.job("first.json", first);
     scratch.job("second.json", &waiting());
-    let mut run = scratch.transship(["run", "first.json", "second.json"]).start();
+    let mut run = scratch.transship(["run", "--in-order", "first.json", "second.json"]).start();
     run.wait_for_file("waiting");
     // A thread that was joined may take a moment to vanish.
     let id = run.id();

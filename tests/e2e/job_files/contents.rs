@@ -82,7 +82,7 @@ fn the_tasks_of_all_entries_are_planned() {
     let scratch = Scratch::new();
     scratch.write("job.json", with_all(two_entries()).to_string());
     let run = scratch.transship(["plan", "job.json"]).run().succeeds();
-    assert_eq!(run.stdout.matches("job job: faultyreader to faultywriter\n").count(), 2, "{run}");
+    assert_eq!(run.stdout.matches("]: faultyreader to faultywriter\n").count(), 2, "{run}");
 }
 
 #[test]
@@ -93,7 +93,12 @@ fn a_dry_run_shows_the_plan_and_moves_nothing() {
         tree["job"]["setting"]["dryRun"] = truth;
         scratch.write("job.json", tree.to_string());
         let run = scratch.transship(["run", "job.json"]).run().succeeds();
-        run.says(["job job: faultyreader to faultywriter\n", "  tasks:\n    0 split 0\n", "nothing was moved"]);
+        run.says([
+            "job job: faultyreader to faultywriter\n",
+            "  tasks, in this order (1, ",
+            "):\n    0 split 0\n",
+            "nothing was moved",
+        ]);
         assert_eq!((moved(&scratch), run.stdout.as_str()), ([0, 0], ""));
         let plan = scratch.transship(["run", "job.json", "--json"]).run().succeeds().summary();
         assert_eq!((&plan["reader"], &plan["tasks"][0]["split"]["label"]), (&json!("faultyreader"), &json!("split 0")));

@@ -171,6 +171,56 @@ fn many_rows_with_a_few_bad_ones_among_them_are_stored_but_for_these() {
     );
 }
 
+/// First and last of all rows and of a statement, side by side, far apart, and more of them than good ones: each is found, and it alone.
+#[test]
+fn refused_rows_are_found_wherever_they_stand() {
+    const ROWS: usize = 1_500;
+    // Of statements with 500 rows each.
+    let few = [1, 2, 170, 171, 172, 300, 499, 500, 501, 1000, 1001, 1499, 1500];
+    let places: [Vec<usize>; 3] =
+        [few.to_vec(), (1..=ROWS).step_by(7).collect(), (1..=ROWS).filter(|id| id % 10 > 3).collect()];
+    let database = Database::mysql();
+    for bad in places {
+        let marks: Vec<String> = bad.iter().map(|id| format!("({id})")).collect();
+        for (definition, cause) in [
+            // A number that the table forbids; a key that is there.
+            ("CREATE OR REPLACE TABLE t (id int PRIMARY KEY, v int, CHECK (v >= 0))".to_string(), "failed for"),
+            (
+                format!(
+                    "CREATE OR REPLACE TABLE t (id int, v int, u varbinary(9) UNIQUE); \
+                     INSERT INTO t (id) VALUES {}; UPDATE t SET u = id; UPDATE t SET id = -id",
+                    marks.join(", ")
+                ),
+                "Duplicate entry",
+            ),
+        ] {
+            for load in [true, false] {
+                database.run(&definition);
+                let scratch = Scratch::new();
+                let is_bad = |id: &usize| bad.binary_search(id).is_ok();
+                let line = |id: usize| match cause {
+                    "failed for" => format!("{id},{}\n", if is_bad(&id) { -1 } else { 1 }),
+                    _ => format!("{id},1,{id}\n"),
+                };
+                scratch.write("in.csv", (1..=ROWS).map(line).collect::<String>());
+                let parameter = json!({ "table": ["t"], "column": ["*"], "loadData": load, "batchSize": 500 });
+                run_job(&scratch, &Job::new(lines("in.csv"), writer(&database, parameter))).succeeds();
+                let mut found: Vec<usize> = scratch
+                    .dirty_records()
+                    .iter()
+                    .map(|record| record["position"].as_u64().unwrap() as usize)
+                    .collect();
+                found.sort_unstable();
+                assert_eq!(found, bad, "loadData {load}, {definition}");
+                assert!(scratch.dirty_records().iter().all(|record| record["cause"].as_str().unwrap().contains(cause)));
+                let good: usize = (1..=ROWS).filter(|id| !is_bad(id)).sum();
+                let stored = database.value("SELECT count(*), sum(id) FROM t WHERE id > 0");
+                assert_eq!(stored, format!("{}\t{good}", ROWS - bad.len()), "loadData {load}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_table_without_transactions_gets_each_row_once() {
     let database = Database::mysql();

@@ -1,0 +1,226 @@
+//! `transship run`: the jobs of all files, beside each other or one after another.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use transship_plugin_api::Kind;
+
+use super::arguments::RunArguments;
+use super::console::Console;
+use super::monitor::{EachSecond, Watched};
+use super::workshop::{Made, Opened, Together, Workshop};
+use super::{Ended, STDOUT, create, failed_to, folder_of, listing, print_json, read_all, stages, summary, told};
+use crate::config::JobFile;
+use crate::error::{Error, Failure, Result};
+use crate::job::{Job, Outcome, Summary};
+use crate::perf::Owner;
+
+/// What a run writes to beside its targets.
+struct Run<'a> {
+    arguments: &'a RunArguments,
+    workshop: &'a Workshop<'a>,
+    perf_file: Option<File>,
+    summaries: Mutex<Summaries>,
+}
+
+/// Jobs of a file that run one after another.
+struct Line<'j> {
+    /// The place of the file on the command line.
+    place: usize,
+    file: &'j JobFile,
+    /// Each with its number among all jobs of the run.
+    jobs: Vec<(usize, Job<'j>)>,
+}
+
+/// Summaries as JSON, in the order of the command line, whichever job is done first.
+#[derive(Default)]
+struct Summaries {
+    /// The number of the job whose summary comes next.
+    next: usize,
+    /// Those that wait for others; `None`: there is none.
+    waiting: BTreeMap<usize, Option<serde_json::Value>>,
+}
+
+/// Runs the jobs of all files. The first failure, in the order of the command line, decides how it ended; the others go on.
+pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
+    let open = || -> Result<_> {
+        let workshop = Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
+        // Before anything runs: that a file cannot be written should not be found out after hours.
+        let perf_file = arguments.perf.as_deref().map(create).transpose()?;
+        if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
+            return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
+        }
+        if arguments.drain {
+            workshop.signals.drain_first();
+        }
+        Ok((workshop, perf_file))
+    };
+    let (workshop, perf_file) = open().map_err(|error| console.error(&error))?;
+    let opened: Vec<Opened> = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
+    let together = Together { slots: arguments.slots.map(|slots| slots.get() as usize), in_order: arguments.in_order };
+    workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), together, |made, shared| {
+        // How each file ended, in the order of the command line.
+        let ended = made.iter().map(|_| Ok(())).collect();
+        let run = Run { arguments, workshop: &workshop, perf_file, summaries: Mutex::default() };
+        run.all(made, ended, shared.contents)
+    })
+}
+
+impl Run<'_> {
+    fn all(&self, made: Vec<Made<'_>>, mut ended: Vec<Ended>, at_once: usize) -> Ended {
+        let mut lines = VecDeque::new();
+        let mut numbers = 0..;
+        for (place, Made { path, jobs }) in made.into_iter().enumerate() {
+            match jobs.and_then(|(jobs, file)| self.may_run(path, &jobs).map(|()| (jobs, file))) {
+                Err(error) => ended[place] = Err(self.console().error(&error)),
+                Ok((jobs, file)) => {
+                    let jobs: Vec<_> = numbers.by_ref().zip(jobs).collect();
+                    match file.setting.schedule.in_order {
+                        true => lines.push_back(Line { place, file, jobs }),
+                        false => lines.extend(jobs.into_iter().map(|job| Line { place, file, jobs: vec![job] })),
+                    }
+                }
+            }
+        }
+        let jobs = lines.iter().flat_map(|line| &line.jobs);
+        let identities: Vec<_> = jobs.map(|(_, job)| (job.identity().clone(), job.progress(), job.title())).collect();
+        let watched = identities.iter().map(|(run, progress, title)| {
+            let each_second = self.each_second(run);
+            Watched { title, progress, each_second }
+        });
+        let watched: Vec<Watched<'_>> = watched.collect();
+        let threads = at_once.min(lines.len());
+        let (lines, ended) = (Mutex::new(lines), Mutex::new(ended));
+        let work = || {
+            loop {
+                let next = lines.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let Some(Line { place, file, jobs }) = next else { return };
+                for (number, job) in jobs {
+                    let result = self.job(number, job, file);
+                    let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+                    // Of the entries of a file the first that failed counts.
+                    ended[place] = ended[place].and(result);
+                }
+            }
+        };
+        self.workshop.watch_all(&watched, || {
+            std::thread::scope(|scope| {
+                for number in 1..threads {
+                    // Without another thread its jobs run on those that there are.
+                    let _ = std::thread::Builder::new().name(format!("job-{number}")).spawn_scoped(scope, work);
+                }
+                work();
+            });
+        });
+        ended.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+    }
+
+    /// What is odd about the jobs of a file is told; what cannot go on is an error.
+    fn may_run(&self, path: &Path, jobs: &[Job<'_>]) -> Result<()> {
+        if jobs.iter().any(|job| job.writer_info().target == STDOUT) {
+            if self.arguments.json {
+                let message =
+                    "--json prints the summary to stdout, where this job prints its records: let the writer use a file";
+                return Err(Error::Job(message.into()));
+            }
+            self.console().records_go_to_stdout();
+        }
+        for note in jobs.iter().flat_map(|job| &job.plan().notes) {
+            self.console().warning(&format!("{}: {note}", path.display()));
+        }
+        Ok(())
+    }
+
+    fn job(&self, number: usize, job: Job<'_>, file: &JobFile) -> Ended {
+        // Whatever the jobs at hand came to, those after them do not begin.
+        if let Some(signal) = self.workshop.signals.received() {
+            let _ = self.summaries().add(number, None, self.console());
+            return Err(128 + signal);
+        }
+        let result =
+            if file.setting.dry_run { self.dry_run(number, &job, file) } else { self.move_records(number, job) };
+        told(result.map_err(|error| self.workshop.or_signal(error)), self.console())
+    }
+
+    /// `job.setting.dryRun`: shows what would be done.
+    fn dry_run(&self, number: usize, job: &Job<'_>, file: &JobFile) -> Result<()> {
+        if self.arguments.json {
+            let plan = listing::plan_json(job, file);
+            self.summaries().add(number, plan.as_ref().ok().cloned(), self.console())?;
+            plan?;
+        } else {
+            self.console().note(listing::plan(job, file)?.trim_end());
+        }
+        self.console().note("dry run (job.setting.dryRun): nothing was moved");
+        Ok(())
+    }
+
+    fn move_records(&self, number: usize, job: Job<'_>) -> Result<()> {
+        let summary = job.run();
+        self.console().note(summary::text(&summary).trim_end());
+        if self.arguments.json {
+            let json = serde_json::to_value(&summary).map_err(|error| failed_to("print the summary", &error.into()));
+            self.summaries().add(number, json.as_ref().ok().cloned(), self.console())?;
+            json?;
+        }
+        let perf_written = match (&self.perf_file, &self.arguments.perf) {
+            (Some(file), Some(path)) => self.write_perf(file, path, &summary),
+            _ => Ok(()),
+        };
+        verdict(summary, self.workshop.signals.received()).and(perf_written)
+    }
+
+    fn write_perf(&self, file: &File, path: &Path, summary: &Summary) -> Result<()> {
+        summary::write_perf(file, summary, &|text| self.console().mask(text))
+            .map_err(|error| failed_to(&format!("write the perf records to {}", path.display()), &error))
+    }
+
+    /// What to do each second with what the transformers of a job measure.
+    fn each_second<'r>(&'r self, run: &'r transship_plugin_api::Run) -> EachSecond<'r> {
+        Box::new(move |stages| {
+            if self.arguments.stats {
+                self.console().note(&stages::line(stages));
+            }
+            if let Some(mut file) = self.perf_file.as_ref() {
+                let owner = Owner { run: &run.id, job: &run.job, task: None, split: None, attempt: None };
+                let mut lines = Vec::new();
+                // What cannot be written is told at the end: the run goes on.
+                let _ = summary::write_stages(&mut lines, &owner, stages, true).and_then(|()| file.write_all(&lines));
+            }
+        })
+    }
+
+    fn summaries(&self) -> MutexGuard<'_, Summaries> {
+        self.summaries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn console(&self) -> &Console {
+        self.workshop.console
+    }
+}
+
+impl Summaries {
+    /// Prints it once those before it are printed.
+    fn add(&mut self, number: usize, summary: Option<serde_json::Value>, console: &Console) -> Result<()> {
+        self.waiting.insert(number, summary);
+        while let Some(summary) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            summary.map(|summary| print_json(&summary, console)).transpose()?;
+        }
+        Ok(())
+    }
+}
+
+/// The error, if any, that a job ended with.
+pub(super) fn verdict(summary: Summary, signal: Option<i32>) -> Result<()> {
+    match (summary.outcome, signal) {
+        (Outcome::Done, _) => Ok(()),
+        (Outcome::Cancelled, Some(signal)) => Err(Error::Signal(signal)),
+        (Outcome::Cancelled, None) => Err(Failure::new(Kind::Cancelled, "cancelled").into()),
+        (Outcome::DirtyLimit(message), _) => Err(Error::DirtyLimit(message)),
+        (Outcome::Failed(failure), _) => Err(failure.into()),
+    }
+}
