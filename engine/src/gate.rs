@@ -1,8 +1,7 @@
-//! A number of slots, taken first come, first served. Readers take one before each `next`; writer tasks take one of their
-//! target's before they open. Nobody holds a reader's slot while waiting for anything else.
+//! The turns at a target that takes only so many writer tasks at once, first come, first served. A task takes its turn before it opens and
+//! keeps it until its end. Not here: the slots that readers share (`slots`).
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::cancel::{Cancel, Cancelled, Hook};
@@ -16,8 +15,6 @@ pub struct Gate {
 struct Inner {
     state: Mutex<State>,
     changed: Condvar,
-    /// How many wait: read without the lock, so that a reader whom nobody waits for keeps its slot at the price of a load.
-    waiting: AtomicUsize,
 }
 
 struct State {
@@ -44,9 +41,7 @@ impl Gate {
     /// A gate with this many slots (at least one).
     pub fn new(slots: usize) -> Gate {
         let state = State { free: slots.max(1), queue: VecDeque::new(), next_ticket: 0 };
-        Gate {
-            inner: Arc::new(Inner { state: Mutex::new(state), changed: Condvar::new(), waiting: AtomicUsize::new(0) }),
-        }
+        Gate { inner: Arc::new(Inner { state: Mutex::new(state), changed: Condvar::new() }) }
     }
 
     /// A contender, without a slot as yet.
@@ -61,11 +56,6 @@ impl Gate {
         Pass { gate: self.clone(), cancel: cancel.clone(), slot: None, _wake: wake }
     }
 
-    /// Whether somebody waits for a slot.
-    pub fn contended(&self) -> bool {
-        self.inner.waiting.load(Ordering::Relaxed) > 0
-    }
-
     /// How many slots are free.
     pub fn free(&self) -> usize {
         lock(&self.inner.state).free
@@ -76,11 +66,9 @@ impl Gate {
         let ticket = state.next_ticket;
         state.next_ticket += 1;
         state.queue.push_back(ticket);
-        self.inner.waiting.fetch_add(1, Ordering::Relaxed);
         while !cancel.is_cancelled() && (state.free == 0 || state.queue.front() != Some(&ticket)) {
             state = self.inner.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        self.inner.waiting.fetch_sub(1, Ordering::Relaxed);
         state.queue.retain(|queued| *queued != ticket);
         // Whoever is first in the queue now may be able to go as well.
         self.inner.changed.notify_all();
@@ -103,18 +91,6 @@ impl Pass {
         }
         Ok(())
     }
-
-    /// Gives the slot back, if it has one: before any wait.
-    pub fn give_back(&mut self) {
-        self.slot = None;
-    }
-
-    /// Gives the slot back only if somebody waits for one: between two pieces of work.
-    pub fn yield_now(&mut self) {
-        if self.gate.contended() {
-            self.give_back();
-        }
-    }
 }
 
 impl Drop for Slot {
@@ -132,6 +108,10 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 mod tests {
     use super::*;
 
+    fn in_line(gate: &Gate) -> usize {
+        lock(&gate.inner.state).queue.len()
+    }
+
     #[test]
     fn slots_are_served_in_the_order_of_asking() {
         let gate = Gate::new(1);
@@ -148,11 +128,11 @@ mod tests {
                     order.lock().unwrap().push(name);
                 });
                 // The next one asks only once this one stands in the queue.
-                while gate.inner.waiting.load(Ordering::Relaxed) != name + 1 {
+                while in_line(gate) != name + 1 {
                     std::thread::yield_now();
                 }
             }
-            holder.give_back();
+            drop(holder);
         });
         assert_eq!(*order.lock().unwrap(), [0, 1, 2]);
         assert_eq!(gate.free(), 1);
@@ -166,13 +146,13 @@ mod tests {
         holder.take().unwrap();
         std::thread::scope(|scope| {
             let answer = scope.spawn(|| gate.pass(&waiting).take());
-            while !gate.contended() {
+            while in_line(&gate) == 0 {
                 std::thread::yield_now();
             }
             waiting.cancel();
             assert_eq!(answer.join().unwrap(), Err(Cancelled));
         });
-        assert!(!gate.contended());
+        assert_eq!(in_line(&gate), 0);
         drop(holder);
         assert_eq!(gate.free(), 1);
     }
@@ -187,18 +167,6 @@ mod tests {
             panic!("in the middle of the work");
         }));
         assert!(outcome.is_err());
-        assert_eq!(gate.free(), 1);
-    }
-
-    #[test]
-    fn a_contender_keeps_its_slot_while_nobody_waits() {
-        let gate = Gate::new(1);
-        let mut pass = gate.pass(&Cancel::new());
-        pass.take().unwrap();
-        pass.yield_now();
-        assert_eq!(gate.free(), 0);
-        pass.take().unwrap();
-        pass.give_back();
         assert_eq!(gate.free(), 1);
     }
 }

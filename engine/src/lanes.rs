@@ -3,7 +3,7 @@
 //! Not here: which key goes to which lane (`keys`), and what a lane does with its records (`task`).
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -36,6 +36,8 @@ pub struct Lanes {
     merges: bool,
     /// What one record weighed lately.
     record_bytes: AtomicUsize,
+    /// Whether records came since the last epoch was ended.
+    has_news: AtomicBool,
     entry: Mutex<Entry>,
     /// Who feeds, by the number of its group.
     sources: Mutex<Vec<Arc<Source>>>,
@@ -115,6 +117,7 @@ impl Lanes {
             lots: Lots::default(),
             merges: false,
             record_bytes: AtomicUsize::new(1),
+            has_news: AtomicBool::new(false),
             entry: Mutex::default(),
             sources: Mutex::default(),
             clock,
@@ -185,8 +188,11 @@ impl Lanes {
     }
 
     /// Ends an epoch of all lanes, behind what was put in.
+    /// One in which nothing came is not ended.
     pub fn epoch(&self, number: u64) {
-        self.scheduler.mark(Mark::Epoch(number));
+        if self.has_news.swap(false, Ordering::Relaxed) {
+            self.scheduler.mark(Mark::Epoch(number));
+        }
     }
 
     /// Gives up: nothing more goes in or out.
@@ -267,6 +273,7 @@ impl Feeder<'_> {
         if rows == 0 {
             return Ok(waited);
         }
+        lanes.has_news.store(true, Ordering::Relaxed);
         let lot = lanes.lots.put(lot);
         let record = |row: usize| Record { lot, row: row as u32 };
         let now = || lanes.clock.now();

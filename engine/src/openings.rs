@@ -50,6 +50,8 @@ struct Content {
     asks: Option<Vec<Option<Limit>>>,
     /// When it opened its last one, as a number.
     last: u64,
+    /// It opens no more. Tasks that are open keep its place, so that no other content gets its number.
+    is_over: bool,
 }
 
 /// A content that opens tasks.
@@ -90,7 +92,7 @@ impl Openings {
 
     /// A content joins, behind those that are there. It has at most so many tasks open; so many are guaranteed to it.
     pub fn opener(&self, guaranteed: usize, most: NonZeroUsize) -> Opener {
-        let content = Content { guaranteed, most: most.get(), open: 0, asks: None, last: 0 };
+        let content = Content { guaranteed, most: most.get(), open: 0, asks: None, last: 0, is_over: false };
         Opener { openings: self.clone(), content: self.state().contents.insert(content) }
     }
 
@@ -144,11 +146,9 @@ impl Opener {
 
 impl Drop for Opener {
     fn drop(&mut self) {
-        // Tasks that are still open keep its place, so that no other content gets its number.
         let mut state = self.openings.state();
-        if state.contents[self.content].open == 0 {
-            state.contents.remove(self.content);
-        }
+        state.contents[self.content].is_over = true;
+        state.forget_if_over(self.content);
     }
 }
 
@@ -156,13 +156,15 @@ impl Drop for Opening {
     fn drop(&mut self) {
         let mut state = self.openings.state();
         state.open -= 1;
-        if let Some(content) = state.contents.get_mut(self.content) {
-            content.open -= 1;
-        }
+        state.contents[self.content].open -= 1;
+        state.forget_if_over(self.content);
         if let Some(limit) = &self.limit
             && let Some(open) = state.limited.get_mut(limit)
         {
             *open -= 1;
+            if *open == 0 {
+                state.limited.remove(limit);
+            }
         }
         drop(state);
         self.openings.inner.changed.notify_all();
@@ -199,9 +201,16 @@ impl State {
                 .iter()
                 .filter(|(number, content)| content.open < content.most && self.within_limits(*number).is_some())
         };
-        let needs = asking().find(|(_, content)| content.open < content.guaranteed);
-        let in_turn = || asking().filter(|_| self.open < self.wanted).min_by_key(|(_, content)| content.last);
+        let first = |(_, content): &(usize, &Content)| content.last;
+        let needs = asking().filter(|(_, content)| content.open < content.guaranteed).min_by_key(first);
+        let in_turn = || asking().filter(|_| self.open < self.wanted).min_by_key(first);
         needs.or_else(in_turn).map(|(number, _)| number)
+    }
+
+    fn forget_if_over(&mut self, content: usize) {
+        if self.contents[content].is_over && self.contents[content].open == 0 {
+            self.contents.remove(content);
+        }
     }
 
     /// The first task that a content asks for whose limit has room.

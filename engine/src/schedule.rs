@@ -96,7 +96,8 @@ fn every(interval: Duration, (has_ended, end): &(Mutex<bool>, Condvar), act: imp
             ended = end.wait_timeout(ended, due - now).unwrap_or_else(PoisonError::into_inner).0;
             continue;
         }
-        due += interval;
+        // From now on: who is late does not catch up.
+        due = now + interval;
         drop(ended);
         act();
         ended = lock(has_ended);
@@ -247,11 +248,18 @@ impl Work<'_> {
                     None => return Ok(None),
                 }
             }
-            let limits: Vec<_> = upcoming.iter().map(|task| task.split.limit.as_ref()).collect();
+            // Of those that share a limit the first.
+            let mut places: Vec<usize> = Vec::new();
+            for (place, task) in upcoming.iter().enumerate() {
+                if !places.iter().any(|first| upcoming[*first].split.limit == task.split.limit) {
+                    places.push(place);
+                }
+            }
+            let limits: Vec<_> = places.iter().map(|place| upcoming[*place].split.limit.as_ref()).collect();
             let may_look_further = has_more && upcoming.len() < MOST_UPCOMING;
             match self.line.opener.open(&limits, may_look_further, &waiting) {
-                Ok(Answer::Open(place, opening)) => {
-                    return Ok(upcoming.remove(place).map(|task| (task, opening)));
+                Ok(Answer::Open(which, opening)) => {
+                    return Ok(upcoming.remove(places[which]).map(|task| (task, opening)));
                 }
                 Ok(Answer::AllLimited) => match self.source.next()? {
                     Some(task) => upcoming.push_back(task),

@@ -206,7 +206,7 @@ impl Pass {
         }
         let slots = self.slots.clone();
         let mut state = slots.state();
-        if state.turns.waiting() == 0 {
+        if state.turns.waiting() == 0 && !state.turns.is_crowded(now) {
             // Nobody waits. What it has used still counts, for when somebody comes.
             state.turns.charge(self.contender, now);
             self.slice = Some(now);

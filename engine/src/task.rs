@@ -108,14 +108,21 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
             }
             Err(failure) => {
                 let can_go_on = safe.as_ref().is_none_or(|safe| line.can_go_on_behind(safe));
-                if let Some(safe) = safe {
-                    report.counts.add(&safe.counts);
-                    counts = counts.without(&safe.counts);
-                    position = safe.position;
+                let failure = failure.within(who(spec));
+                let is_repeated = again(line, &failure, commit, report.attempts, can_go_on);
+                if can_go_on || !is_repeated {
+                    if let Some(safe) = safe {
+                        report.counts.add(&safe.counts);
+                        counts = counts.without(&safe.counts);
+                        position = safe.position;
+                    }
+                } else {
+                    // It begins again, and writes a second time what was safe.
+                    counts.add(&std::mem::take(&mut report.counts));
+                    position = None;
                 }
                 report.aborted.add(&counts);
-                let failure = failure.within(who(spec));
-                if !again(line, &failure, commit, report.attempts, can_go_on) {
+                if !is_repeated {
                     report.failure = Some(failure);
                     return report;
                 }

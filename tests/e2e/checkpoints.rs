@@ -138,3 +138,39 @@ fn a_writer_that_shows_nothing_before_the_end_has_no_checkpoints_and_says_so() {
     let job = faulty(json!({}), json!({})).with("job.setting.checkpoint", "1 us");
     scratch.run(&job).succeeds().says(["faultywriter has no checkpoints: what it writes is flushed instead"]);
 }
+
+#[test]
+fn a_stream_in_which_nothing_comes_has_no_epochs() {
+    let scratch = Scratch::new();
+    let order = json!({ "name": "order", "parameter": { "key": "id", "lanes": 2 } });
+    let job = faulty(json!({ "records": 0, "splits": 2 }), json!({})).transformer(order);
+    scratch.run(&job.with("job.setting.checkpoint", "1 us")).succeeds();
+}
+
+#[test]
+fn a_task_that_begins_again_is_counted_once() {
+    let scratch = Scratch::new();
+    let database = Connection::open(scratch.path("in.db")).unwrap();
+    let fill = "create table lines (id integer, text text);
+                with recursive n (id) as (select 1 union all select id + 1 from n where id < 1000)
+                insert into lines select id, 'line ' || id from n";
+    database.execute_batch(fill).unwrap();
+    // This reader cannot go on in the middle, and this writer may write the same records again.
+    let reader = plugin("sqlitereader", json!({ "path": "in.db", "table": ["lines"], "column": ["id", "text"] }));
+    let writer = plugin(
+        "sqlitewriter",
+        json!({ "path": "out.db", "table": "lines", "column": ["id", "text"], "writeMode": "replace",
+                "preSql": ["create table lines (id integer primary key, text text)"] }),
+    );
+    let fail = json!({ "at": "push", "after": 500, "how": "error:io", "times": 1, "counter": "counter" });
+    let job = Job::new(reader, writer)
+        .channels(1)
+        .transformer(faulty_transformer(json!({ "fail": fail })))
+        .with("core.transport.channel.capacity", 10)
+        .with("job.setting.checkpoint", "1 us")
+        .with("core.container.task.failOver.maxRetryTimes", 2)
+        .with("core.container.task.failOver.retryIntervalInMsec", 1);
+    let run = scratch.run(&job).succeeds();
+    let counts = ["/counts/read", "/counts/written"].map(|what| number(&run.summary(), what));
+    assert_eq!((counts, count(&scratch, "select count(*) from lines")), ([1000, 1000], 1000), "{run}");
+}

@@ -194,3 +194,19 @@ fn fewer_tasks_are_open_where_the_target_is_slow_if_the_job_adapts() {
         assert_eq!(run.stderr.contains("at most 3 tasks are open from now on, instead of 4"), told, "{run}");
     }
 }
+
+#[test]
+fn entries_with_lanes_share_a_target_that_takes_few_tasks() {
+    // Lanes that hold keys while they wait for their turn would keep those of the other entry from their end, and theirs them.
+    let order = json!({ "name": "order", "parameter": { "key": "id", "lanes": 2 } });
+    let entry = || {
+        let writer = json!({ "target": "out", "maxOpenTasks": 2 });
+        faulty(json!({ "records": 500, "batch": 1 }), writer).transformer(order.clone())
+    };
+    for _ in 0..5 {
+        let scratch = Scratch::new();
+        let run = run(&scratch, &together(&[entry(), entry()]), &[]).succeeds();
+        let written: Vec<_> = run.summaries().iter().map(|summary| number(summary, "/counts/written")).collect();
+        assert_eq!(written, [500, 500], "{run}");
+    }
+}

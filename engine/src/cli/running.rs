@@ -32,7 +32,7 @@ struct Line<'j> {
     place: usize,
     file: &'j JobFile,
     /// Each with its number among all jobs of the run.
-    jobs: Vec<(usize, Job<'j>)>,
+    jobs: Vec<(Job<'j>, usize)>,
 }
 
 /// Summaries as JSON, in the order of the command line, whichever job is done first.
@@ -77,7 +77,8 @@ impl Run<'_> {
             match jobs.and_then(|(jobs, file)| self.may_run(path, &jobs).map(|()| (jobs, file))) {
                 Err(error) => ended[place] = Err(self.console().error(&error)),
                 Ok((jobs, file)) => {
-                    let jobs: Vec<_> = numbers.by_ref().zip(jobs).collect();
+                    // The jobs first: after the last of them no number is taken.
+                    let jobs: Vec<_> = jobs.into_iter().zip(numbers.by_ref()).collect();
                     match file.setting.schedule.in_order {
                         true => lines.push_back(Line { place, file, jobs }),
                         false => lines.extend(jobs.into_iter().map(|job| Line { place, file, jobs: vec![job] })),
@@ -86,7 +87,7 @@ impl Run<'_> {
             }
         }
         let jobs = lines.iter().flat_map(|line| &line.jobs);
-        let identities: Vec<_> = jobs.map(|(_, job)| (job.identity().clone(), job.progress(), job.title())).collect();
+        let identities: Vec<_> = jobs.map(|(job, _)| (job.identity().clone(), job.progress(), job.title())).collect();
         let watched = identities.iter().map(|(run, progress, title)| {
             let each_second = self.each_second(run);
             Watched { title, progress, each_second }
@@ -98,7 +99,7 @@ impl Run<'_> {
             loop {
                 let next = lines.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                 let Some(Line { place, file, jobs }) = next else { return };
-                for (number, job) in jobs {
+                for (job, number) in jobs {
                     let result = self.job(number, job, file);
                     let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
                     // Of the entries of a file the first that failed counts.

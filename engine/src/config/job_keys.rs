@@ -165,7 +165,12 @@ pub const JOB_KEYS: &[Parameter] = &[
     Parameter::optional("core.transport", "object", "", "the channels between readers and writers"),
     Parameter::optional("core.transport.channel", "object", "", "a channel between a reader and a writer"),
     Parameter::optional("core.transport.channel.capacity", "integer", "524288", "how many records a channel holds"),
-    Parameter::optional("core.transport.channel.byteCapacity", "integer", "67108864", "how many bytes a channel holds"),
+    Parameter::optional(
+        "core.transport.channel.byteCapacity",
+        "integer",
+        "16777216, or less",
+        "how many bytes a channel holds",
+    ),
     Parameter::optional("core.transport.channel.speed", "object", "", "limits for each channel"),
     Parameter::optional(
         "core.transport.channel.speed.byte",

@@ -77,6 +77,8 @@ pub struct Retry {
     pub pause_millis: Option<u64>,
 }
 
+/// A longer time is a mistake, and some would be past the end of all time.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// So many threads would only wait for each other.
 const MOST_LOADERS: u32 = 64;
 /// Each has a thread or two, and mostly a connection.
@@ -156,8 +158,9 @@ fn limit(params: &Params<'_>, key: &str, notes: &mut Notes<'_>) -> Option<u64> {
 /// A length of time that is not 0.
 fn above_zero(params: &Params<'_>, key: &str, notes: &mut Notes<'_>) -> Option<Duration> {
     let time = notes.kept(amounts::duration(params, key))?;
-    if time.is_zero() {
-        notes.refuse(params.error(key, "must be more than 0").message());
+    if time.is_zero() || time > LONGEST {
+        let problem = if time.is_zero() { "must be more than 0" } else { "must be at most 365 days" };
+        notes.refuse(params.error(key, problem).message());
         return None;
     }
     Some(time)

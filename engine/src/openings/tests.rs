@@ -61,6 +61,31 @@ fn never_more_are_open_than_the_run_allows() {
     assert_eq!(opened(&openings, &[3, 4]), Some(3));
 }
 
+#[test]
+fn what_is_guaranteed_goes_round_too() {
+    let openings = Openings::new(1, 1);
+    let _openers = [(); 3].map(|()| openings.opener(1, most(1)));
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        let next = opened(&openings, &[0, 1, 2]).unwrap();
+        order.push(next);
+        close(&openings, next);
+    }
+    assert_eq!(order, [0, 1, 2, 0, 1, 2], "the first does not come again before the others have had theirs");
+}
+
+#[test]
+fn a_content_is_forgotten_with_the_last_of_its_tasks() {
+    let openings = Openings::new(2, 2);
+    let opener = openings.opener(1, most(1));
+    let Ok(Answer::Open(_, opening)) = opener.open(&[None], false, &Cancel::new()) else { panic!("one is free") };
+    drop(opener);
+    assert_eq!(openings.state().contents.len(), 1);
+    drop(opening);
+    let state = openings.state();
+    assert_eq!((state.contents.len(), state.open), (0, 0));
+}
+
 /// PX-09, PX-10.
 #[test]
 fn of_one_connection_no_more_are_open_than_it_allows() {

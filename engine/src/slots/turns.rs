@@ -8,8 +8,10 @@ use slab::Slab;
 use super::Rules;
 use super::levels::{Account, LEVELS, Levels};
 
-/// After so many quanta without a word a slice stands in nobody's way any more: another slot stands in for its own.
+/// After so many quanta without a word, and after so much time, a slice stands in nobody's way any more: another slot stands in for its
+/// own.
 const SILENT_QUANTA: u32 = 10;
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// Contents, and the contenders of each.
 pub(super) struct Turns {
@@ -261,7 +263,7 @@ impl Turns {
 
     /// Slots that are taken, but for those of slices that have not said a word for long.
     fn busy(&self, now: Duration) -> usize {
-        let silence = self.rules.quantum.saturating_mul(SILENT_QUANTA);
+        let silence = self.silence();
         let is_heard = |runs: &&usize| match self.contenders[**runs].state {
             State::Running { charged } => now.saturating_sub(charged) < silence,
             _ => false,
@@ -269,14 +271,23 @@ impl Turns {
         self.running.iter().filter(is_heard).count()
     }
 
+    /// Whether more run than there are slots: another slot stood in for one that has come back.
+    pub(super) fn is_crowded(&self, now: Duration) -> bool {
+        self.busy(now) > self.slots
+    }
+
     /// How long to wait for a word of those that run before another slot may stand in; `None`: nobody has to be waited for.
     pub(super) fn until_silent(&self, now: Duration) -> Option<Duration> {
-        let silence = self.rules.quantum.saturating_mul(SILENT_QUANTA);
+        let silence = self.silence();
         let heard = self.running.iter().filter_map(|runs| match self.contenders[*runs].state {
-            State::Running { charged } => Some((charged + silence).saturating_sub(now)),
+            State::Running { charged } => Some(charged.saturating_add(silence).saturating_sub(now)),
             _ => None,
         });
         heard.filter(|left| !left.is_zero()).min()
+    }
+
+    fn silence(&self) -> Duration {
+        self.rules.quantum.saturating_mul(SILENT_QUANTA).max(SILENCE)
     }
 
     pub(super) fn is_running(&self, contender: usize) -> bool {

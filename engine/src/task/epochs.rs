@@ -68,6 +68,11 @@ impl Epochs {
         }
     }
 
+    /// Nobody will make safe what came before a mark.
+    pub(super) fn forget(&self, number: u64) {
+        self.state().under_way.retain(|epoch| epoch.number > number);
+    }
+
     /// A position that the source may be told is safe, once each.
     pub(super) fn to_acknowledge(&self) -> Option<Value> {
         let mut state = self.state();

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use transship_plugin_api::{Kind, Report};
 
 use super::inlet::{Inlet, LaneInlet, MergedInlet};
-use super::{Attempt, Counts, Line, Parcel, Role, TaskReport, cancelled, write};
+use super::write::{self, Turn};
+use super::{Attempt, Counts, Line, Parcel, Role, TaskReport, cancelled};
 use crate::cancel::Hook;
 use crate::channel::{self, Receiver, Sender, Size};
 use crate::error::Failure;
@@ -54,12 +55,17 @@ pub fn run(line: &Line<'_>, content: usize, lanes: &Arc<Lanes>, lane: usize, mer
         Err(failure) => attempt.fail(failure),
         Ok(chain) => {
             let mut inlet = LaneInlet::new(&attempt, chain, lanes, lane);
-            match inlet.begin() {
+            // Before it takes keys: a lane that held some while it waits for its turn would keep those who have theirs from the end.
+            let turn = match merging {
+                Some(_) => Ok(Turn::default()),
+                None => Turn::take(&attempt, &mut ended.perf),
+            };
+            match turn.and_then(|turn| inlet.begin().map(|has_work| (has_work, turn))) {
                 Err(failure) => attempt.fail(failure),
-                Ok(false) => ended.report = Some(Report::default()),
-                Ok(true) => match merging {
+                Ok((false, _)) => ended.report = Some(Report::default()),
+                Ok((true, turn)) => match merging {
                     Some(merging) => ended.pass_on(&attempt, &mut inlet, merging),
-                    None => ended.write(&attempt, &mut inlet),
+                    None => ended.write(&attempt, &mut inlet, Some(turn)),
                 },
             }
             ended.counts.taken_on = inlet.taken_on;
@@ -84,7 +90,7 @@ pub fn run_merged(line: &Line<'_>, content: usize, number: usize, receiver: Rece
             match inlet.is_empty() {
                 Err(failure) => attempt.fail(failure),
                 Ok(true) => ended.report = Some(Report::default()),
-                Ok(false) => ended.write(&attempt, &mut inlet),
+                Ok(false) => ended.write(&attempt, &mut inlet, None),
             }
             ended.counts.taken_on = inlet.taken_on;
             ended.transformed(inlet.transformed(), total);
@@ -99,13 +105,16 @@ struct Ended {
     counts: Counts,
     perf: Perf,
     report: Option<Report>,
+    /// What is at the target for good, whatever became of it.
+    safe: Report,
     /// Whether it had a writer task.
     has_written: bool,
 }
 
 impl Ended {
-    fn write(&mut self, attempt: &Attempt<'_>, inlet: &mut dyn Inlet) {
-        let written = write::run(attempt, inlet);
+    fn write(&mut self, attempt: &Attempt<'_>, inlet: &mut dyn Inlet, turn: Option<Turn>) {
+        let written = write::run_with_turn(attempt, inlet, turn);
+        self.safe = written.safe;
         self.perf.records.extend(written.perf.records);
         self.counts.dirty_at_writer = written.dirty;
         if let Some(report) = &written.report {
@@ -180,6 +189,9 @@ impl Ended {
             }
             Some(failure) => {
                 report.aborted = self.counts;
+                report.counts.written = self.safe.written;
+                report.counts.written_bytes = self.safe.bytes;
+                report.counts.duplicates = self.safe.duplicates;
                 report.failure = Some(failure.within(super::who(spec)));
             }
         }

@@ -9,6 +9,7 @@ use super::{Attempt, Commit, Counts, Parcel, cancelled};
 use crate::calls::Line as CallLine;
 use crate::dirty::Side;
 use crate::error::Failure;
+use crate::gate::Pass;
 use crate::perf::{Perf, Phase, Watch};
 
 /// What became of the writing side.
@@ -46,28 +47,50 @@ type Step<T> = Result<T, Failure>;
 
 /// Writes what comes through the channel and commits at its end.
 pub(super) fn run(attempt: &Attempt<'_>, inlet: &mut dyn Inlet) -> Writing {
+    run_with_turn(attempt, inlet, None)
+}
+
+/// The same for who has had its turn at the target already.
+pub(super) fn run_with_turn(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, turn: Option<Turn>) -> Writing {
     let mut writing = Writing::default();
-    match write(attempt, inlet, &mut writing) {
+    match write(attempt, inlet, turn, &mut writing) {
         Ok(report) => writing.report = Some(report),
         Err(failure) => attempt.fail(failure),
     }
     writing
 }
 
-fn write(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, writing: &mut Writing) -> Step<Report> {
+/// The turn at a target that takes only so many tasks, kept until this is dropped.
+#[derive(Default)]
+pub(super) struct Turn {
+    _pass: Option<Pass>,
+}
+
+impl Turn {
+    /// Waits for it.
+    pub(super) fn take(attempt: &Attempt<'_>, perf: &mut Perf) -> Step<Turn> {
+        let mut pass = attempt.line.target.as_ref().map(|target| target.pass(&attempt.cancel));
+        if let Some(pass) = &mut pass {
+            let watch = Watch::start();
+            let taken = pass.take();
+            perf.add(Phase::WaitTurnTime, watch, watch.elapsed(), 0, 0);
+            taken.map_err(|_| cancelled())?;
+        }
+        Ok(Turn { _pass: pass })
+    }
+}
+
+fn write(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, turn: Option<Turn>, writing: &mut Writing) -> Step<Report> {
     let line = attempt.line;
     let schema = match receive(attempt, inlet, &mut Taken::default())? {
         Some(Parcel::Schema(schema)) => schema,
         _ => return Err(Failure::new(Kind::Internal, "the first parcel of a channel is the schema")),
     };
     // Readers run ahead while tasks wait for their turn at a target that takes only so many.
-    let mut turn = line.target.as_ref().map(|target| target.pass(&attempt.cancel));
-    if let Some(turn) = &mut turn {
-        let watch = Watch::start();
-        let taken = turn.take();
-        writing.perf.add(Phase::WaitTurnTime, watch, watch.elapsed(), 0, 0);
-        taken.map_err(|_| cancelled())?;
-    }
+    let _turn = match turn {
+        Some(turn) => turn,
+        None => Turn::take(attempt, &mut writing.perf)?,
+    };
     let place = || line.writer_name.clone();
     let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.writer_name), &attempt.cancel);
     let host = attempt.host(Side::Writer, &line.writer_name);
@@ -158,6 +181,7 @@ fn checkpoint(
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, name);
     let Some(report) = calls.call("checkpoint", || task.checkpoint(epoch)).map_err(failed)? else {
         attempt.line.has_no_checkpoints();
+        attempt.epochs.forget(epoch);
         return calls.call("flush", || task.flush()).map_err(failed);
     };
     let report = accept(report, taken, dirty).map_err(|failure| failure.within(name.clone()))?;

@@ -268,6 +268,9 @@ fn who_is_silent_for_ten_quanta_keeps_nobody_waiting() {
     assert_eq!(machine.turns.next(QUANTUM), None);
     assert_eq!(machine.turns.until_silent(QUANTUM), Some(QUANTUM * 9));
     assert_eq!(machine.turns.next(QUANTUM * 10), Some(second));
+    assert!(!machine.turns.is_crowded(QUANTUM * 10), "nobody hears of the first");
+    machine.turns.charge(first, QUANTUM * 11);
+    assert!(machine.turns.is_crowded(QUANTUM * 11), "it is back: one of the two has to go");
     // It comes back, and is charged for all that time.
     machine.turns.go_away(first, SECOND * 5);
     assert_eq!(machine.turns.standing(hanging).scheduled, SECOND * 5);

@@ -47,7 +47,7 @@ impl Sieve {
         self.checks.push(Check { expression, column, cause: refused.message.clone() });
         let condition = self.condition().unwrap_or_default();
         let function = format!(
-            "CREATE OR REPLACE FUNCTION {FUNCTION}(reason integer) RETURNS boolean LANGUAGE plpgsql \
+            "CREATE OR REPLACE FUNCTION {FUNCTION}(reason integer) RETURNS boolean LANGUAGE plpgsql STABLE \
              SET client_min_messages = notice \
              AS $$ BEGIN RAISE NOTICE USING ERRCODE = '{}', MESSAGE = reason; RETURN false; END $$",
             Told::CODE
