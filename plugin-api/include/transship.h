@@ -384,11 +384,12 @@ typedef struct ts_reader_table {
      *     max: how many splits to return at most (at least 1)
      * `splits`: a list of
      *     {"id": "orders.csv/0", "label": "orders.csv, bytes 0 to 67108864", "unit": "line",
-     *      "bytes": 67108864, "records": 500000, "detail": {...}}
+     *      "bytes": 67108864, "records": 500000, "limit": {"name": "db://host:1234", "open": 2}, "detail": {...}}
      *     id: names the split in its job, the same in every run over the same source
      *     label: what people call it
      *     unit: what positions of its records count; may be left out: "record"
      *     bytes, records: its size, if known or estimated; may be left out
+     *     limit: of the splits that name this one, at most so many are open at once, over all jobs of a run; may be left out
      *     detail: any JSON, all that the reader needs to find it again
      */
     int32_t (*splits)(ts_reader *reader, const char *request, size_t request_len, ts_text *splits, ts_error *error);

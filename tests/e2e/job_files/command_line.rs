@@ -29,7 +29,8 @@ fn what_is_broken_is_told_before_any_job_runs_and_the_others_run() {
     }
     scratch.write("broken.json", "{");
     scratch.write("refused.json", "{}");
-    let arguments = ["run", "--json", "good.json", "broken.json", "refused.json", "missing.json", "last.json"];
+    let files = ["good.json", "broken.json", "refused.json", "missing.json", "last.json"];
+    let arguments = ["run", "--json", "--in-order"].into_iter().chain(files);
     let run = scratch.transship(arguments).run().fails_with(2);
     let told: Vec<&str> =
         run.stderr.lines().filter(|line| line.starts_with("error: ") || line.starts_with("job ")).collect();

@@ -126,7 +126,7 @@ fn variables_are_for_every_command_and_every_file() {
     let scratch = Scratch::new();
     scratch.write("a.json", super::printing("$value"));
     scratch.write("b.json", super::printing("\"<$value>\""));
-    let run = scratch.transship(["run", "a.json", "b.json", "-Dvalue=5"]).run().succeeds();
+    let run = scratch.transship(["run", "--in-order", "a.json", "b.json", "-Dvalue=5"]).run().succeeds();
     assert_eq!(run.stdout, "5\n<5>\n");
     scratch.transship(["check", "a.json", "-Dvalue=5"]).run().succeeds();
     scratch.transship(["plan", "a.json", "-Dvalue=5"]).run().succeeds();

@@ -11,6 +11,9 @@ use super::places::Places;
 use super::walk::Step;
 use super::{FoundFile, cannot, is_unfinished};
 
+/// How many entries of a folder are read before somebody asks whether that is still wanted.
+const ENTRIES_BETWEEN_LOOKS: usize = 1024;
+
 /// So many files are asked for their size in one go: less than a millisecond's work on a disk.
 pub(super) const MEASURED_AT_ONCE: usize = 250;
 
@@ -55,7 +58,7 @@ impl Folder {
     }
 
     /// What is in it, in order.
-    pub(super) fn read(self, places: &Places) -> Result<Vec<Step>> {
+    pub(super) fn read(self, places: &Places, keep_going: &dyn Fn() -> bool) -> Result<Vec<Step>> {
         let Some(within) = self.enter()? else { return Ok(Vec::new()) };
         let prefix: Arc<str> = self.prefix.as_str().into();
         let mut steps = Vec::new();
@@ -65,7 +68,7 @@ impl Folder {
                 steps.push(Step::Names(Names { prefix: prefix.clone(), names: std::mem::take(names) }));
             }
         };
-        for entry in self.entries(places)? {
+        for entry in self.entries(places, keep_going)? {
             if entry.name.ends_with('/') {
                 tell(&mut names, &mut steps);
                 steps.push(Step::Folder(Folder {
@@ -104,11 +107,15 @@ impl Folder {
     }
 
     /// The files and folders in it that may be wanted, sorted.
-    fn entries(&self, places: &Places) -> Result<Vec<Entry>> {
+    fn entries(&self, places: &Places, keep_going: &dyn Fn() -> bool) -> Result<Vec<Entry>> {
         let cannot_list = |error| cannot("list", self.path(), &error);
         let mut entries = Vec::new();
         let mut path = self.prefix.clone();
-        for entry in fs::read_dir(self.path()).map_err(cannot_list)? {
+        for (number, entry) in fs::read_dir(self.path()).map_err(cannot_list)?.enumerate() {
+            // A folder may have millions of files, and be far away.
+            if number % ENTRIES_BETWEEN_LOOKS == 0 && !keep_going() {
+                return Err(Error::cancelled());
+            }
             let entry = entry.map_err(cannot_list)?;
             let mut kind = entry.file_type().map_err(|error| cannot("find", &entry.path(), &error))?;
             let is_link = kind.is_symlink();

@@ -93,7 +93,7 @@ impl Walk {
                 Next::End => return Ok(None),
                 Next::NotYet => {
                     let Some(work) = self.work() else { return Ok(None) };
-                    let done = work.run()?;
+                    let done = work.run(&|| true)?;
                     self.put(done);
                 }
             }
@@ -173,10 +173,10 @@ impl Step {
 
 impl Work {
     /// Does it: reads a folder, or looks how large some files are.
-    pub(crate) fn run(self) -> Result<Done> {
+    pub(crate) fn run(self, keep_going: &dyn Fn() -> bool) -> Result<Done> {
         let files_before = self.step.files();
         let steps = match self.step {
-            Step::Folder(folder) => folder.read(&self.places)?,
+            Step::Folder(folder) => folder.read(&self.places, keep_going)?,
             Step::Names(names) => vec![Step::Found(names.measure()?.into())],
             other => vec![other],
         };

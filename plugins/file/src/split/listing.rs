@@ -130,12 +130,25 @@ impl Listed {
 
 impl Listing for Walker {
     fn splits(&mut self, request: &SplitRequest) -> Result<Vec<Split>> {
+        let listed = self.listed.clone();
+        let mut failing = Failing { listed: &listed, has_failed: true };
         let splits = self.next_splits(request);
-        if splits.is_err() {
-            // The others have nothing more to look for, and need not be told why.
+        failing.has_failed = splits.is_err();
+        splits
+    }
+}
+
+/// A walker at work. If it fails, or panics, the others have nothing more to look for, and need not be told why.
+struct Failing<'a> {
+    listed: &'a Listed,
+    has_failed: bool,
+}
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        if self.has_failed {
             self.listed.end();
         }
-        splits
     }
 }
 
@@ -153,7 +166,7 @@ impl Walker {
                         return Ok(splits);
                     }
                 }
-                Turn::Work(work) => self.listed.put(work.run()?),
+                Turn::Work(work) => self.listed.put(work.run(&|| !self.listed.host.is_cancelled())?),
             }
         }
     }
