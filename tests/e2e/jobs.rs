@@ -352,3 +352,15 @@ fn the_readme_lists_every_job() {
     let names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
     assert_eq!(listed, names.filter(|name| name.ends_with(".json")).collect::<BTreeSet<_>>());
 }
+
+#[test]
+fn several_tables_run_beside_each_other() {
+    let scratch = root();
+    let run = scratch.transship(["run", "jobs/several-tables.json", "--json"]).run().succeeds();
+    let written: Vec<_> = run.summaries().iter().map(|summary| number(&summary["counts"], "/written")).collect();
+    let flights = csv_records(&repository().join("jobs/data/flights.csv")).len() as u64 - 1;
+    assert_eq!(written, [2_000_000, flights, airports().len() as u64]);
+    let mut ended: Vec<_> = run.summaries().iter().map(|summary| text(summary, "/ended").to_string()).collect();
+    let large = ended.remove(0);
+    assert!(ended.iter().all(|ended| *ended <= large), "the small ones are not done before the large one: {run}");
+}
