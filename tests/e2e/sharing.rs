@@ -178,8 +178,8 @@ fn a_plan_tells_that_entries_share() {
 fn fewer_tasks_are_open_where_the_target_is_slow_if_the_job_adapts() {
     for (adaptive, told) in [(true, true), (false, false)] {
         let scratch = Scratch::new();
-        // The first is done while the channels of the others are full.
-        for (name, records) in [("a", 5), ("b", 60), ("c", 60), ("d", 60)] {
+        // Each is done while the channels of those behind it are full.
+        for (name, records) in [("a", 5), ("b", 60), ("c", 120), ("d", 180)] {
             scratch.write(format!("in/{name}.csv"), "1\n".repeat(records));
         }
         let column = json!([{ "index": 0, "type": "long", "name": "id" }]);
