@@ -189,7 +189,7 @@ impl<'a> Job<'a> {
     /// When the reader cannot say.
     pub fn tasks(&self, most: usize) -> Result<(Vec<TaskSpec>, bool), Failure> {
         // With one loader the same source gives the same list.
-        let source = Source::with_loaders(&self.line, self.content, NonZeroUsize::MIN);
+        let source = Source::new(&self.line, self.content, NonZeroUsize::MIN);
         std::thread::scope(|scope| {
             let _loading = source.load(scope);
             let mut tasks = Vec::new();
@@ -225,7 +225,7 @@ impl<'a> Job<'a> {
         let (tasks, splitting) = {
             let loaders = self.file.setting.schedule.split_loaders;
             let loaders = loaders.and_then(|loaders| NonZeroUsize::new(loaders.get() as usize)).unwrap_or(LOADERS);
-            let source = Source::with_loaders(&self.line, self.content, loaders);
+            let source = Source::new(&self.line, self.content, loaders);
             let adapts = self.file.setting.schedule.adaptive;
             (schedule::run(&self.line, &source, self.content, adapts), source.time())
         };

@@ -265,12 +265,6 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The era of the oldest entry that this lane could take.
-    pub fn first_era(&self, lane: usize) -> Option<u32> {
-        let index = self.ready[self.line_of(lane)].first()?;
-        Some(self.entries[self.keys[index].first].era)
-    }
-
     fn line_of(&self, lane: usize) -> usize {
         if self.ready.len() == 1 { 0 } else { lane }
     }

@@ -63,13 +63,9 @@ pub struct Loading {
 }
 
 impl<'a> Source<'a> {
-    /// The splits of the reader. Nobody looks for them before [`load`](Source::load).
-    pub fn new(line: &'a Line<'a>, content: usize) -> Source<'a> {
-        Source::with_loaders(line, content, splits::LOADERS)
-    }
-
-    /// The same with at most so many loaders. Those of a job with one channel are one: such a job keeps the order of its source.
-    pub fn with_loaders(line: &'a Line<'a>, content: usize, loaders: NonZeroUsize) -> Source<'a> {
+    /// The splits of the reader, found by at most so many loaders. Nobody looks for them before [`load`](Source::load). Those of a job
+    /// with one channel are one: such a job keeps the order of its source.
+    pub fn new(line: &'a Line<'a>, content: usize, loaders: NonZeroUsize) -> Source<'a> {
         let channels = NonZeroUsize::new(line.plan.channels as usize).unwrap_or(NonZeroUsize::MIN);
         let (queue, first) = splits::bounded(Limits::default(), loaders.min(channels));
         let stop = |queue: &Queue<Split, Failure>| {
