@@ -27,7 +27,7 @@ pub struct Line {
     since_millis: AtomicU64,
 }
 
-/// A call that goes on although it should have ended.
+/// A call that goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
     pub who: String,
@@ -81,12 +81,21 @@ impl Calls {
 
     /// The calls that are under way although their work is cancelled, the longest first.
     pub fn overdue(&self) -> Vec<Stuck> {
+        self.under_way_of(|line| line.cancel.is_cancelled())
+    }
+
+    /// The calls that are under way, the longest first.
+    pub fn under_way(&self) -> Vec<Stuck> {
+        self.under_way_of(|_| true)
+    }
+
+    fn under_way_of(&self, is_wanted: impl Fn(&Line) -> bool) -> Vec<Stuck> {
         let now = self.epoch.elapsed().as_millis() as u64;
         let mut stuck: Vec<Stuck> = self
             .lock()
             .iter()
             .filter_map(Weak::upgrade)
-            .filter(|line| line.cancel.is_cancelled())
+            .filter(|line| is_wanted(line))
             .filter_map(|line| {
                 let call = *NAMES.get(line.call.load(Ordering::Relaxed).checked_sub(1)?)?;
                 let lasting = Duration::from_millis(now.saturating_sub(line.since_millis.load(Ordering::Relaxed)));
@@ -148,6 +157,7 @@ mod tests {
         let overdue = first.call("next", || second.call("write", || calls.overdue()));
         let named: Vec<_> = overdue.iter().map(|stuck| (stuck.who.as_str(), stuck.call)).collect();
         assert_eq!(named, [("task 2", "write")]);
+        assert_eq!(first.call("next", || calls.under_way().len()), 1);
         assert_eq!(calls.overdue(), []);
     }
 }

@@ -1,5 +1,6 @@
 //! Dirty records: counted, held against the job's limit, and every one of them kept in a file of JSON lines.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,10 @@ use crate::secrets::Secrets;
 const SHARE_FROM_RECORDS: u64 = 10_000;
 /// A value of more bytes is not shown in the summary.
 const SHORT_VALUE: usize = 60;
+/// Causes that are counted for themselves; what comes after them is counted together.
+const MOST_CAUSES: usize = 100;
+/// What stands in the place of causes beyond those.
+const OTHER_CAUSES: &str = "other causes";
 
 /// The dirty records of a job.
 pub struct Dirty {
@@ -40,6 +45,8 @@ pub struct Dirty {
     file: Mutex<Option<File>>,
     first: OnceLock<String>,
     watchers: Mutex<Vec<Arc<dyn Watcher>>>,
+    /// How many there were for each cause.
+    causes: Mutex<BTreeMap<(Side, String, String), u64>>,
 }
 
 /// Somebody who wants to know which records became dirty: he has let them pass before.
@@ -49,7 +56,7 @@ pub trait Watcher: Send + Sync {
 }
 
 /// Who reported a dirty record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     Reader,
@@ -124,6 +131,7 @@ impl Dirty {
             file: Mutex::new(None),
             first: OnceLock::new(),
             watchers: Mutex::default(),
+            causes: Mutex::default(),
         }
     }
 
@@ -166,6 +174,7 @@ impl Dirty {
             let value = short.map(|value| format!(", value {value:?}")).unwrap_or_default();
             format!("{split}{position}{column}{value}: {cause}")
         });
+        self.count_cause(place, &cause);
         if let Some(position) = record.position {
             let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
             watchers.iter().for_each(|watcher| watcher.dirty(place.number, place.attempt, position));
@@ -182,6 +191,24 @@ impl Dirty {
         self.objection.get_or_init(|| objection);
         self.over.store(true, Ordering::Relaxed);
         Ok(Verdict::OverLimit)
+    }
+
+    fn count_cause(&self, place: &Place<'_>, cause: &str) {
+        let mut causes = self.causes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut key = (place.side, place.plugin.to_string(), cause.to_string());
+        if causes.len() >= MOST_CAUSES && !causes.contains_key(&key) {
+            key.2 = OTHER_CAUSES.into();
+        }
+        *causes.entry(key).or_default() += 1;
+    }
+
+    /// How many there were for each cause, those of failed attempts included; the most frequent come first.
+    pub fn causes(&self) -> Vec<(Side, String, String, u64)> {
+        let causes = self.causes.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = causes.iter().map(|((side, plugin, cause), count)| (*side, plugin.clone(), cause.clone(), *count));
+        let mut all: Vec<_> = all.collect();
+        all.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
+        all
     }
 
     /// What a plugin says of the source. Masked as text it might be JSON no longer.

@@ -1,5 +1,6 @@
 //! One job's life, with DataX's phases: init, prepare, split, schedule, commit, post, destroy; and abort from anywhere.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,7 @@ use crate::host::JobHost;
 use crate::lanes::Lanes;
 use crate::load::Loader;
 use crate::openings::Openings;
+use crate::perf::recorder::Recorder;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, Machine, Plan, TaskSpec};
 use crate::progress::Progress;
@@ -35,6 +37,7 @@ use crate::transform::Maker;
 
 mod parts;
 mod processes;
+mod record;
 mod summary;
 
 pub use summary::{Committed, Outcome, Summary};
@@ -54,6 +57,8 @@ pub struct Surroundings<'a> {
     pub drain: &'a Drain,
     pub calls: &'a Calls,
     pub progress: &'a Progress,
+    /// Writes perf records, if somebody wants them.
+    pub recorder: Option<&'a Recorder>,
     /// The file for dirty records; `None`: named after job and run, in the current folder…
     pub dirty_file: Option<PathBuf>,
     /// …or in this one, where the current folder cannot be written.
@@ -76,6 +81,8 @@ pub struct Job<'a> {
     /// Whether the writer may have changed its target: before that there is nothing to abort.
     target_touched: bool,
     committed: Committed,
+    /// The versions of its plugins, by name.
+    plugins: BTreeMap<String, String>,
 }
 
 impl<'a> Job<'a> {
@@ -95,7 +102,7 @@ impl<'a> Job<'a> {
         let cancel = surroundings.cancel.child();
         let calls = surroundings.calls.line(format!("job {}", file.name), &cancel);
         let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
-        let Parts { reader, writer, transformers, cut } =
+        let Parts { reader, writer, transformers, cut, plugins } =
             parts::make(entry, file, surroundings.loader, &host, &calls, warnings)?;
         let writer_info = calls.call("info", || writer.info());
 
@@ -129,6 +136,7 @@ impl<'a> Job<'a> {
             dirty: Arc::new(dirty(file, surroundings, &run, &plan)),
             calls: surroundings.calls.clone(),
             progress: surroundings.progress,
+            recorder: surroundings.recorder,
             writer_info,
             drain: surroundings.drain.clone(),
             told_of_checkpoints: AtomicBool::new(false),
@@ -149,6 +157,7 @@ impl<'a> Job<'a> {
             moving: Duration::ZERO,
             target_touched: false,
             committed: Committed::No,
+            plugins,
         })
     }
 
@@ -217,6 +226,7 @@ impl<'a> Job<'a> {
         // It may have waited for its turn.
         self.started = Utc::now();
         self.line.progress.begin();
+        record::begin(&self);
         if let Err(failure) = self.prepare() {
             let outcome = self.complete(Some(failure), &[]);
             return self.summary(Vec::new(), outcome);
@@ -405,6 +415,7 @@ impl<'a> Job<'a> {
         };
         let watch = Watch::start();
         line.progress.end();
+        let dirty = line.dirty.clone();
         // The writer first, then the reader, as in DataX.
         let (reader, writer) = (into_inner(line.reader), into_inner(line.writer));
         calls.call("release", || drop(writer));
@@ -412,6 +423,9 @@ impl<'a> Job<'a> {
         perf.end(Phase::JobDestroy, watch);
         summary.ended = Utc::now();
         summary.perf = perf;
+        if let Some(recorder) = surroundings.recorder {
+            record::end(recorder, &summary, &dirty);
+        }
         summary
     }
 }

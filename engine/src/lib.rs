@@ -20,6 +20,8 @@ pub mod transform;
 
 pub mod host;
 
+pub mod report;
+
 pub mod dirty;
 pub mod perf;
 pub mod progress;

@@ -1,9 +1,17 @@
-//! Perf records: what each phase of each task took, with DataX's names. Not here: threads, printing, what a plugin is.
+//! Perf records: what each phase of each task took, with DataX's names; how they are written while a run goes on, read again, and what
+//! they say about it. Not here: threads, printing, what a plugin is.
 
-use std::io::Write;
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+
+pub mod diagnosis;
+pub mod recorder;
+pub mod recording;
+
+/// The version of the records: it grows when a field changes its meaning or goes away, not when one is added.
+pub const VERSION: u32 = 1;
 
 /// A phase of a job or of a task. Names and order are DataX's (`PerfRecord.PHASE`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,6 +60,9 @@ pub struct PerfRecord {
     pub start_micros: u64,
     /// How long it took, in nanoseconds. For the waiting phases: the sum of all waits.
     pub elapsed_nanos: u64,
+    /// CPU time of the thread that went through it, in nanoseconds; absent where no single thread did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_nanos: Option<u64>,
     /// Records that went through it, where it has any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub records: u64,
@@ -79,13 +90,30 @@ pub struct Perf {
 pub struct Watch {
     started: Instant,
     start_micros: u64,
+    /// CPU time of this thread until then.
+    cpu: Duration,
+}
+
+/// Microseconds since 1970-01-01 UTC.
+pub fn now_micros() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_micros() as u64
+}
+
+/// The CPU time that this thread has used.
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 impl Watch {
-    /// A phase begins now.
+    /// A phase begins now, on this thread.
     pub fn start() -> Watch {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Watch { started: Instant::now(), start_micros: since.as_micros() as u64 }
+        Watch { started: Instant::now(), start_micros: now_micros(), cpu: thread_cpu() }
+    }
+
+    /// When it began, in microseconds since 1970-01-01 UTC.
+    pub fn start_micros(&self) -> u64 {
+        self.start_micros
     }
 
     /// How long ago it began.
@@ -100,16 +128,27 @@ impl Perf {
         self.end_with(phase, watch, 0, 0);
     }
 
-    /// A phase ends now, through which so many records and bytes went.
+    /// A phase ends now, on the thread on which it began, through which so many records and bytes went.
     pub fn end_with(&mut self, phase: Phase, watch: Watch, records: u64, bytes: u64) {
         self.add(phase, watch, watch.elapsed(), records, bytes);
+        if let Some(last) = self.records.last_mut() {
+            last.cpu_nanos = Some(thread_cpu().saturating_sub(watch.cpu).as_nanos() as u64);
+        }
     }
 
     /// A phase that consists of many short times.
     pub fn add(&mut self, phase: Phase, watch: Watch, elapsed: Duration, records: u64, bytes: u64) {
         let elapsed_nanos = elapsed.as_nanos() as u64;
         let start_micros = watch.start_micros;
-        self.records.push(PerfRecord { phase, start_micros, elapsed_nanos, records, bytes, level: None });
+        self.records.push(PerfRecord {
+            phase,
+            start_micros,
+            elapsed_nanos,
+            cpu_nanos: None,
+            records,
+            bytes,
+            level: None,
+        });
     }
 
     /// The level of the content when the last phase ended.
@@ -126,36 +165,6 @@ impl Perf {
     }
 }
 
-/// Whose perf records these are.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Owner<'a> {
-    pub run: &'a str,
-    pub job: &'a str,
-    /// `None`: the job's own phases.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub split: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<u32>,
-}
-
-/// Writes one JSON line for each record.
-pub fn write_lines(out: &mut impl Write, owner: &Owner<'_>, perf: &Perf) -> std::io::Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        #[serde(flatten)]
-        owner: &'a Owner<'a>,
-        #[serde(flatten)]
-        record: &'a PerfRecord,
-    }
-    for record in &perf.records {
-        serde_json::to_writer(&mut *out, &Line { owner, record })?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,21 +176,5 @@ mod tests {
             .map(|phase| serde_json::to_string(phase).unwrap())
             .collect();
         assert_eq!(words, ["\"TASK_TOTAL\"", "\"READ_TASK_DATA\"", "\"WAIT_WRITE_TIME\""]);
-    }
-
-    #[test]
-    fn a_line_holds_owner_and_record() {
-        let mut perf = Perf::default();
-        perf.add(Phase::ReadTaskData, Watch::start(), Duration::from_millis(2), 10, 80);
-        let owner = Owner { run: "r", job: "j", task: Some("t"), split: Some("a.csv"), attempt: Some(1) };
-        let mut out = Vec::new();
-        write_lines(&mut out, &owner, &perf).unwrap();
-        let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
-        assert_eq!(line["task"], "t");
-        assert_eq!(line["phase"], "READ_TASK_DATA");
-        assert_eq!(
-            (&line["elapsed_nanos"], &line["records"], &line["bytes"]),
-            (&2_000_000.into(), &10.into(), &80.into())
-        );
     }
 }

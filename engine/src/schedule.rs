@@ -42,12 +42,18 @@ pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize, adapts: bool) -
     let adapting = adapts.then(|| Adapting::new(line));
     let work = Work { line, source, content, upcoming: Mutex::default(), adapting, done };
     let ended = (Mutex::new(false), Condvar::new());
+    let ended_at = &ended;
     std::thread::scope(|scope| {
         let _loading = source.load(scope);
         // Whoever wants to know what transformers measure in each second finds it at the progress.
-        if line.transformers.iter().any(Maker::measures) {
+        if line.recorder.is_some() || line.transformers.iter().any(Maker::measures) {
             let telling = std::thread::Builder::new().name("seconds".into());
-            let _ = telling.spawn_scoped(scope, || every(SECOND, &ended, || line.progress.second(line.metrics(false))));
+            let tell = || {
+                let stages = line.metrics(false);
+                line.record_second(&stages);
+                line.progress.second(stages);
+            };
+            let _ = telling.spawn_scoped(scope, move || every(SECOND, ended_at, tell));
         }
         if let (Some(interval), Some(lanes)) = (line.plan.checkpoint, &line.lanes) {
             let epochs = AtomicU64::new(1);
@@ -222,8 +228,8 @@ impl Work<'_> {
             self.adapting.iter().for_each(Adapting::begin);
             let began = Instant::now();
             let report = match &self.line.lanes {
-                None => task::run(self.line, &spec, &limit),
-                Some(lanes) => task::feed(self.line, &spec, &limit, lanes),
+                None => task::run(self.line, &spec, &limit, Some(number)),
+                Some(lanes) => task::feed(self.line, &spec, &limit, lanes, Some(number)),
             };
             self.adapting.iter().for_each(|adapting| adapting.end(began.elapsed()));
             drop(opening);

@@ -81,6 +81,24 @@ impl Secrets {
         }
     }
 
+    /// A job file that may be shown: what stands under the name of a secret is gone, whatever it is, and secrets are masked elsewhere.
+    pub fn mask_setting(&self, tree: &mut Value) {
+        self.hide(tree, false);
+    }
+
+    fn hide(&self, tree: &mut Value, secret: bool) {
+        match tree {
+            Value::Object(object) => {
+                object.iter_mut().for_each(|(key, value)| self.hide(value, secret || is_secret_name(key)))
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide(item, secret)),
+            Value::String(_) | Value::Number(_) if secret => *tree = MASK.into(),
+            Value::String(text) => *text = self.mask(text),
+            Value::Number(number) if self.values.contains(&number.to_string()) => *tree = MASK.into(),
+            _ => {}
+        }
+    }
+
     fn longest_first(&mut self) {
         self.values.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         self.values.dedup();

@@ -91,12 +91,13 @@ struct Attempt<'a> {
     echo: OnceLock<Failure>,
 }
 
-/// Runs a task until it is committed, or has failed for good. `limit` is that of the channel that it runs on.
-pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
+/// Runs a task until it is committed, or has failed for good. `limit` is that of the channel that it runs on, `slot` the number of that channel.
+pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, slot: Option<u32>) -> TaskReport {
     let mut report = TaskReport::of(spec);
     let mut position = None;
     loop {
         report.attempts += 1;
+        line.record_begin(spec, report.attempts, slot);
         let attempt = Attempt { position: position.clone(), ..Attempt::new(line, spec, limit, report.attempts) };
         let Outcome { mut counts, perf, result, commit, safe } = attempt.run();
         report.perf = perf;
@@ -104,11 +105,13 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
             Ok(committed) => {
                 report.counts.add(&counts);
                 report.committed = Some(committed);
+                line.record_end(&report, &report.perf, None);
                 return report;
             }
             Err(failure) => {
                 let can_go_on = safe.as_ref().is_none_or(|safe| line.can_go_on_behind(safe));
                 let failure = failure.within(who(spec));
+                line.record_end(&report, &report.perf, Some(&failure));
                 let is_repeated = again(line, &failure, commit, report.attempts, can_go_on);
                 if can_go_on || !is_repeated {
                     if let Some(safe) = safe {
@@ -152,7 +155,8 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle) -> TaskReport {
 }
 
 /// Runs the reading side of a task, which feeds lanes: once, for what has gone into them cannot be taken back.
-pub fn feed(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, lanes: &Lanes) -> TaskReport {
+pub fn feed(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, lanes: &Lanes, slot: Option<u32>) -> TaskReport {
+    line.record_begin(spec, 1, slot);
     let mut report = TaskReport { role: Role::Feeder, attempts: 1, ..TaskReport::of(spec) };
     let Outcome { counts, perf, result, .. } = Attempt::new(line, spec, limit, 1).feed(lanes);
     report.perf = perf;
@@ -166,6 +170,7 @@ pub fn feed(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, lanes: &Lanes) -
             report.failure = Some(failure.within(who(spec)));
         }
     }
+    line.record_end(&report, &report.perf, report.failure.as_ref());
     report
 }
 

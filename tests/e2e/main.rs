@@ -11,6 +11,7 @@ mod checkpoints;
 mod compatibility;
 mod conformance;
 mod dedup;
+mod diagnosis;
 mod dirty;
 mod disk_full;
 mod failure;

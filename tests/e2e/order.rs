@@ -253,7 +253,9 @@ fn a_signal_drains_a_stream_or_aborts_it() {
         let arguments = ["run", "job.json", "--json", "--perf", "perf"].into_iter().chain(options);
         let mut running = scratch.transship(arguments).start();
         // The figures of its first second are there: it runs.
-        running.wait_until("figures of a second", || scratch.path("perf").metadata().is_ok_and(|perf| perf.len() > 0));
+        running.wait_until("figures of a second", || {
+            scratch.lines("perf").iter().any(|line| line.contains("second_micros"))
+        });
         running.signal(Signal::Terminate);
         let run = running.finish();
         assert_eq!(run.code(), Some(code), "{run}");

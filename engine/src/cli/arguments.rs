@@ -50,6 +50,8 @@ pub(super) enum Command {
         #[command(flatten)]
         plugin_path: PluginPath,
     },
+    /// Show what was recorded of a run with --perf: where its time went and what limited it; or compare two runs.
+    Perf(PerfArguments),
     /// List the plugins, or show the parameters of one.
     Plugins {
         /// A reader, writer, transformer or plugin.
@@ -126,9 +128,12 @@ pub(super) struct RunArguments {
     /// Run the jobs, and the entries of job.content, one after another.
     #[arg(long)]
     pub in_order: bool,
-    /// Write the perf records of every task here, as JSON lines.
+    /// Write the perf records of every task here, as JSON lines, while the run goes on; `transship perf` shows them.
     #[arg(long, value_name = "FILE")]
     pub perf: Option<PathBuf>,
+    /// Write a page of HTML that shows the run, when it has ended.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Let the first signal end the reading alone: what was read is written and committed. The second stops the run.
     #[arg(long)]
     pub drain: bool,
@@ -147,6 +152,22 @@ pub(super) struct RunArguments {
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PerfArguments {
+    /// The perf records of a run.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Those of a later run, to compare.
+    #[arg(value_name = "LATER")]
+    pub other: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page of HTML that shows the run.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// How job files are read.

@@ -14,9 +14,11 @@ mod arguments;
 mod console;
 mod listing;
 mod monitor;
+mod perf;
 mod running;
 mod signals;
 mod stages;
+mod stillness;
 mod summary;
 mod workshop;
 
@@ -42,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::Plan { job, json, options, plugin_path } => {
             told(plan(&job, json, options, &plugin_path, &console), &console)
         }
+        Command::Perf(arguments) => told(perf::show(&arguments, &console), &console),
         Command::Plugins { name, plugin_path } => told(plugins(name.as_deref(), &plugin_path, &console), &console),
         Command::Schema { plugin_path } => told(schema(&plugin_path, &console), &console),
         Command::Prepare { job, content, options, plugin_path } => {

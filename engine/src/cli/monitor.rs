@@ -9,6 +9,7 @@ use transship_plugin_api::Kind;
 
 use super::console::Console;
 use super::signals::Signals;
+use super::stillness::Stillness;
 use super::summary::{bytes_text, count_text};
 use crate::calls::{Calls, Stuck};
 use crate::error::Failure;
@@ -53,10 +54,14 @@ pub(super) fn watch<T>(
         scope.spawn(|| {
             let mut view = View::new(console, watched);
             let mut patience = Patience::default();
+            let mut stillness = Stillness::new();
             let mut done = finished.0.lock().unwrap_or_else(PoisonError::into_inner);
             while !*done {
                 done = finished.1.wait_timeout(done, TICK).unwrap_or_else(PoisonError::into_inner).0;
                 view.update();
+                if let Some(stuck) = stillness.lasts(watched, calls, Instant::now()) {
+                    console.note(&stuck);
+                }
                 for job in watched {
                     if let Some(stages) = job.progress.take_second() {
                         (job.each_second)(&stages);
@@ -240,7 +245,22 @@ fn share(now: &Snapshot) -> (u64, u64) {
 fn short_line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
     let speed = per_second(now.read_records, before.read_records, elapsed);
     let tasks = format!("{}/{}", now.tasks_done, now.tasks_known);
-    format!("{} records, {}/s, tasks {tasks}", count_text(now.read_records), count_text(speed))
+    let bytes = bytes_text(per_second(now.read_bytes, before.read_bytes, elapsed));
+    let limit = limit_word(now, before).map(|word| format!(", {word}")).unwrap_or_default();
+    format!("{} records, {}/s, {bytes}/s, tasks {tasks}{limit}", count_text(now.read_records), count_text(speed))
+}
+
+/// Which side the other one waits for, lately; none where neither waits much more than the other.
+fn limit_word(now: &Snapshot, before: &Snapshot) -> Option<&'static str> {
+    let for_reader = now.wait_for_reader_nanos.saturating_sub(before.wait_for_reader_nanos);
+    let for_writer = now.wait_for_writer_nanos.saturating_sub(before.wait_for_writer_nanos);
+    if for_writer > 2 * for_reader {
+        Some("writer-bound")
+    } else if for_reader > 2 * for_writer {
+        Some("reader-bound")
+    } else {
+        None
+    }
 }
 
 fn per_second(now: u64, before: u64, elapsed: Duration) -> u64 {
@@ -290,6 +310,19 @@ mod tests {
         let tasks = Snapshot { tasks_done: 1, tasks_known: 4, ..Snapshot::default() };
         assert_eq!(share(&tasks), (1, 4));
         assert_eq!(share(&Snapshot { source_bytes_done: 10, source_bytes: 1000, ..tasks }), (10, 1000));
+    }
+
+    #[test]
+    fn the_word_names_the_side_that_is_waited_for() {
+        let waited = |for_reader, for_writer| Snapshot {
+            wait_for_reader_nanos: for_reader,
+            wait_for_writer_nanos: for_writer,
+            ..Snapshot::default()
+        };
+        let lately = |now, before| limit_word(&now, &before);
+        assert_eq!(lately(waited(10, 90), waited(10, 10)), Some("writer-bound"));
+        assert_eq!(lately(waited(90, 90), waited(10, 90)), Some("reader-bound"));
+        assert_eq!(lately(waited(50, 50), waited(0, 0)), None);
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! `transship run`: the jobs of all files, beside each other or one after another.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use transship_plugin_api::Kind;
@@ -12,17 +10,16 @@ use super::arguments::RunArguments;
 use super::console::Console;
 use super::monitor::{EachSecond, Watched};
 use super::workshop::{Made, Opened, Together, Workshop};
-use super::{Ended, STDOUT, create, failed_to, folder_of, listing, print_json, read_all, stages, summary, told};
+use super::{Ended, STDOUT, create, failed_to, folder_of, listing, perf, print_json, read_all, stages, summary, told};
 use crate::config::JobFile;
 use crate::error::{Error, Failure, Result};
 use crate::job::{Job, Outcome, Summary};
-use crate::perf::Owner;
+use crate::perf::recorder::Recorder;
 
 /// What a run writes to beside its targets.
 struct Run<'a> {
     arguments: &'a RunArguments,
     workshop: &'a Workshop<'a>,
-    perf_file: Option<File>,
     summaries: Mutex<Summaries>,
 }
 
@@ -47,26 +44,60 @@ struct Summaries {
 /// Runs the jobs of all files. The first failure, in the order of the command line, decides how it ended; the others go on.
 pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
     let open = || -> Result<_> {
-        let workshop = Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
+        let mut workshop =
+            Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
         // Before anything runs: that a file cannot be written should not be found out after hours.
-        let perf_file = arguments.perf.as_deref().map(create).transpose()?;
+        if let Some(path) = &arguments.report {
+            create(path)?;
+        }
+        if let Some(path) = records_of(arguments) {
+            workshop.record(create(&path)?);
+        }
         if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
             return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
         }
         if arguments.drain {
             workshop.signals.drain_first();
         }
-        Ok((workshop, perf_file))
+        Ok(workshop)
     };
-    let (workshop, perf_file) = open().map_err(|error| console.error(&error))?;
+    let workshop = open().map_err(|error| console.error(&error))?;
     let opened: Vec<Opened> = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
     let together = Together { slots: arguments.slots.map(|slots| slots.get() as usize), in_order: arguments.in_order };
-    workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), together, |made, shared| {
-        // How each file ended, in the order of the command line.
-        let ended = made.iter().map(|_| Ok(())).collect();
-        let run = Run { arguments, workshop: &workshop, perf_file, summaries: Mutex::default() };
-        run.all(made, ended, shared.contents)
-    })
+    workshop
+        .with_jobs(&opened, None, arguments.dirty.as_deref(), together, |made, shared| {
+            // How each file ended, in the order of the command line.
+            let ended = made.iter().map(|_| Ok(())).collect();
+            let run = Run { arguments, workshop: &workshop, summaries: Mutex::default() };
+            run.all(made, ended, shared.contents)
+        })
+        .and(told(write_report(arguments), console))
+}
+
+/// Where perf records go: for a report they are needed as well, and lie beside it until the run has ended.
+fn records_of(arguments: &RunArguments) -> Option<PathBuf> {
+    let beside_report = arguments.report.as_ref().map(|report| {
+        let mut name = report.clone().into_os_string();
+        name.push(".perf.jsonl");
+        PathBuf::from(name)
+    });
+    arguments.perf.clone().or(beside_report)
+}
+
+/// The page, made of the records of the run.
+fn write_report(arguments: &RunArguments) -> Result<()> {
+    let (Some(report), Some(records)) = (&arguments.report, records_of(arguments)) else { return Ok(()) };
+    // Where nothing ran there is nothing to show.
+    if std::fs::metadata(&records).is_ok_and(|records| records.len() == 0) {
+        let _ = std::fs::remove_file(report);
+    } else {
+        perf::write_report(report, &perf::read(&records)?, None)?;
+    }
+    if arguments.perf.is_none() {
+        // The page holds all that was in it.
+        let _ = std::fs::remove_file(records);
+    }
+    Ok(())
 }
 
 impl Run<'_> {
@@ -87,9 +118,9 @@ impl Run<'_> {
             }
         }
         let jobs = lines.iter().flat_map(|line| &line.jobs);
-        let identities: Vec<_> = jobs.map(|(job, _)| (job.identity().clone(), job.progress(), job.title())).collect();
-        let watched = identities.iter().map(|(run, progress, title)| {
-            let each_second = self.each_second(run);
+        let shown: Vec<_> = jobs.map(|(job, _)| (job.progress(), job.title())).collect();
+        let watched = shown.iter().map(|(progress, title)| {
+            let each_second = self.each_second();
             Watched { title, progress, each_second }
         });
         let watched: Vec<Watched<'_>> = watched.collect();
@@ -167,29 +198,24 @@ impl Run<'_> {
             self.summaries().add(number, json.as_ref().ok().cloned(), self.console())?;
             json?;
         }
-        let perf_written = match (&self.perf_file, &self.arguments.perf) {
-            (Some(file), Some(path)) => self.write_perf(file, path, &summary),
-            _ => Ok(()),
-        };
-        verdict(summary, self.workshop.signals.received()).and(perf_written)
+        verdict(summary, self.workshop.signals.received()).and(self.perf_written())
     }
 
-    fn write_perf(&self, file: &File, path: &Path, summary: &Summary) -> Result<()> {
-        summary::write_perf(file, summary, &|text| self.console().mask(text))
-            .map_err(|error| failed_to(&format!("write the perf records to {}", path.display()), &error))
+    /// That perf records are missing is told, though the run itself is none the worse for it.
+    fn perf_written(&self) -> Result<()> {
+        match (self.workshop.recorder().and_then(Recorder::failure), records_of(self.arguments)) {
+            (Some(error), Some(path)) => {
+                Err(failed_to(&format!("write the perf records to {}", path.display()), &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What to do each second with what the transformers of a job measure.
-    fn each_second<'r>(&'r self, run: &'r transship_plugin_api::Run) -> EachSecond<'r> {
+    fn each_second(&self) -> EachSecond<'_> {
         Box::new(move |stages| {
-            if self.arguments.stats {
+            if self.arguments.stats && !stages.is_empty() {
                 self.console().note(&stages::line(stages));
-            }
-            if let Some(mut file) = self.perf_file.as_ref() {
-                let owner = Owner { run: &run.id, job: &run.job, task: None, split: None, attempt: None };
-                let mut lines = Vec::new();
-                // What cannot be written is told at the end: the run goes on.
-                let _ = summary::write_stages(&mut lines, &owner, stages, true).and_then(|()| file.write_all(&lines));
             }
         })
     }

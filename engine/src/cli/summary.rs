@@ -1,4 +1,4 @@
-//! What a job's end looks like: DataX's figures, the accounting, the slowest tasks; and the file of perf records.
+//! What a job's end looks like: DataX's figures, the accounting and the slowest tasks.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use transship_plugin_api::CommitClass;
 use super::stages;
 use crate::job::{Committed, Outcome, Summary};
 use crate::metrics::StageMetrics;
-use crate::perf::{Owner, Phase, write_lines};
+use crate::perf::Phase;
 use crate::task::{Counts, TaskReport};
 
 /// How many of the slowest tasks are shown.
@@ -71,53 +71,6 @@ pub(super) fn text(summary: &Summary) -> String {
         summary.run,
         outcome(summary)
     )
-}
-
-/// Writes the perf records of the job and of each of its tasks, a JSON line each.
-/// What splits are called is masked: a plugin made it.
-pub(super) fn write_perf(
-    mut file: &std::fs::File,
-    summary: &Summary,
-    mask: &dyn Fn(&str) -> String,
-) -> std::io::Result<()> {
-    let mut lines = Vec::new();
-    let job = Owner { run: &summary.run, job: &summary.job, task: None, split: None, attempt: None };
-    write_lines(&mut lines, &job, &summary.perf)?;
-    for task in &summary.tasks {
-        let split = mask(&task.split);
-        let attempts = task.earlier.iter().map(|earlier| &earlier.perf).chain([&task.perf]);
-        for (number, perf) in (1..).zip(attempts) {
-            let owner = Owner { task: Some(&task.task), split: Some(&split), attempt: Some(number), ..job };
-            write_lines(&mut lines, &owner, perf)?;
-        }
-    }
-    write_stages(&mut lines, &job, &summary.stages, false)?;
-    std::io::Write::write_all(&mut file, &lines)
-}
-
-/// Writes a line for each transformer that measures something: of the second that ends now, or of the whole run.
-pub(super) fn write_stages(
-    out: &mut impl std::io::Write,
-    owner: &Owner<'_>,
-    all: &[StageMetrics],
-    is_a_second: bool,
-) -> std::io::Result<()> {
-    #[derive(serde::Serialize)]
-    struct Line<'a> {
-        #[serde(flatten)]
-        owner: &'a Owner<'a>,
-        /// When it ended, in microseconds since 1970-01-01 UTC; absent: the figures are of the whole run.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        second_micros: Option<i64>,
-        #[serde(flatten)]
-        stage: &'a StageMetrics,
-    }
-    let second_micros = is_a_second.then(|| Utc::now().timestamp_micros());
-    for stage in all {
-        serde_json::to_writer(&mut *out, &Line { owner, second_micros, stage })?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
 }
 
 fn outcome(summary: &Summary) -> &'static str {

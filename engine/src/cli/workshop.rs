@@ -20,6 +20,7 @@ use crate::job::{Job, Surroundings};
 use crate::json::Origin;
 use crate::load::{Loader, search_places};
 use crate::openings::Openings;
+use crate::perf::recorder::Recorder;
 use crate::plan::{self, Machine, Shared};
 use crate::progress::Progress;
 use crate::slots::Slots;
@@ -35,6 +36,8 @@ pub(super) struct Workshop<'a> {
     targets: Targets,
     cancel: Cancel,
     calls: Calls,
+    /// Writes perf records, if somebody wants them.
+    recorder: Option<Recorder>,
 }
 
 /// What was read of a job file, and what it is refused for so far.
@@ -90,7 +93,19 @@ impl<'a> Workshop<'a> {
             options,
             cancel,
             calls: Calls::new(),
+            recorder: None,
         })
+    }
+
+    /// Writes perf records to this file from here on.
+    pub(super) fn record(&mut self, file: std::fs::File) {
+        let console = self.console.clone();
+        self.recorder = Some(Recorder::new(file, move |text| console.mask(text)));
+    }
+
+    /// Who writes perf records.
+    pub(super) fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.as_ref()
     }
 
     /// Reads a job file and tells what is odd about it. Its secrets are masked in all that is printed from here on.
@@ -146,6 +161,7 @@ impl<'a> Workshop<'a> {
                 drain: self.signals.drain(),
                 calls: &self.calls,
                 progress,
+                recorder: self.recorder.as_ref(),
                 dirty_file: dirty_file.map(PathBuf::from),
                 temporary_folder: std::env::temp_dir(),
                 job_id: self.options.job_id,

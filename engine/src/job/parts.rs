@@ -1,6 +1,7 @@
 //! The parts of a job: its plugins loaded, reader and writer made, transformers tried. Whatever is wrong with any of them is told
 //! at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use transship_plugin_api::dates::ColumnFormats;
@@ -25,6 +26,8 @@ pub(super) struct Parts<'a> {
     pub transformers: Vec<Maker<'a>>,
     /// Where records are kept in order, if they are.
     pub cut: Option<Cut>,
+    /// The versions of their plugins, by name.
+    pub plugins: BTreeMap<String, String>,
 }
 
 /// Makes the parts of a job.
@@ -40,7 +43,8 @@ pub(super) fn make<'a>(
     calls: &CallLine,
     warnings: &mut Vec<Warning>,
 ) -> Result<Parts<'a>> {
-    let mut maker = PartMaker { file, loader, calls, warnings, problems: Vec::new(), failure: None };
+    let mut maker =
+        PartMaker { file, loader, calls, warnings, problems: Vec::new(), failure: None, plugins: BTreeMap::new() };
     let reader = maker.part(&content.reader, Role::Reader, |plugin, component| {
         plugin.reader(&component.name, &component.parameter, host.clone())
     });
@@ -52,7 +56,7 @@ pub(super) fn make<'a>(
     let cut = maker.cut(&transformers);
     match (reader, writer) {
         (Some(reader), Some(writer)) if maker.problems.is_empty() && maker.failure.is_none() => {
-            Ok(Parts { reader, writer, transformers, cut })
+            Ok(Parts { reader, writer, transformers, cut, plugins: maker.plugins })
         }
         _ => Err(match maker.failure {
             Some(failure) if maker.problems.is_empty() => failure.into(),
@@ -69,6 +73,7 @@ struct PartMaker<'m, 'a> {
     problems: Vec<Problem>,
     /// What else went wrong first.
     failure: Option<Failure>,
+    plugins: BTreeMap<String, String>,
 }
 
 impl<'a> PartMaker<'_, 'a> {
@@ -185,7 +190,11 @@ impl<'a> PartMaker<'_, 'a> {
             return None;
         }
         match self.calls.call("init", || self.loader.load(component, role)) {
-            Ok(plugin) => Some(plugin),
+            Ok(plugin) => {
+                let described = plugin.description();
+                self.plugins.insert(described.name.clone(), described.version.clone());
+                Some(plugin)
+            }
             Err(error) => {
                 self.problems.push(Problem::missing(self.file.located(&error.to_string())));
                 None

@@ -41,7 +41,7 @@ impl Job<'_> {
         self.calls
             .call("attach", || self.line.reader().attach(&prepared.reader_state))
             .map_err(|error| Failure::of(&error, reader))?;
-        Ok(task::run(&self.line, task, &self.line.channel_limit()))
+        Ok(task::run(&self.line, task, &self.line.channel_limit(), None))
     }
 
     /// Commits, or aborts, a run whose tasks have run in other processes.

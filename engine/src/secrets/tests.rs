@@ -56,6 +56,19 @@ fn inside_a_tree_only_strings_are_masked() {
 }
 
 #[test]
+fn of_a_setting_whatever_stands_under_a_secret_name_is_gone() {
+    let tree =
+        json!({"password": 12, "token": {"id": 4711, "on": true}, "port": 4711, "url": "x://a:4711@b", "rows": 12});
+    let mut secrets = Secrets::default();
+    secrets.learn(&tree);
+    let mut shown = tree;
+    secrets.mask_setting(&mut shown);
+    let expected =
+        json!({"password": "***", "token": {"id": "***", "on": true}, "port": "***", "url": "x://a:***@b", "rows": 12});
+    assert_eq!(shown, expected);
+}
+
+#[test]
 fn a_secret_that_holds_another_is_masked_whole() {
     assert_eq!(mask(json!({"token": "abc", "secret": "abcdef"}), "abcdef abc"), "*** ***");
 }

@@ -48,6 +48,7 @@ pub fn run(line: &Line<'_>, content: usize, lanes: &Arc<Lanes>, lane: usize, mer
     // One lane that fails fails all: its keys must not go on elsewhere.
     let closing = lanes.clone();
     let _close: Hook = attempt.cancel.on_cancel(move || closing.close());
+    line.record_begin(&spec, 1, None);
     let total = Watch::start();
     let mut ended = Ended::default();
     let chain = attempt.chain(line.in_lanes()).map_err(|error| Failure::of(&error, "transformer"));
@@ -81,6 +82,7 @@ pub fn run_merged(line: &Line<'_>, content: usize, number: usize, receiver: Rece
     let attempt = Attempt::new(line, &spec, &line.throttle, 1);
     let control = receiver.control();
     let _close: Hook = attempt.cancel.on_cancel(move || control.cancel());
+    line.record_begin(&spec, 1, None);
     let total = Watch::start();
     let mut ended = Ended::default();
     match attempt.chain(line.behind_lanes()).map_err(|error| Failure::of(&error, "transformer")) {
@@ -175,6 +177,7 @@ impl Ended {
     }
 
     fn into_report(self, spec: &TaskSpec, attempt: Attempt<'_>, total: Watch) -> TaskReport {
+        let line = attempt.line;
         let role = if self.has_written { Role::Lane } else { Role::Passing };
         let mut report = TaskReport { role, attempts: 1, ..TaskReport::of(spec) };
         report.perf.end_with(Phase::TaskTotal, total, self.counts.taken_on, 0);
@@ -195,6 +198,7 @@ impl Ended {
                 report.failure = Some(failure.within(super::who(spec)));
             }
         }
+        line.record_end(&report, &report.perf, report.failure.as_ref());
         report
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use transship_plugin_api::{CommitClass, Reader, Run, Writer, WriterInfo};
 
 use super::epochs::Safe;
-use super::{Commit, Queues};
+use super::{Commit, Queues, TaskReport};
 use crate::calls::Calls;
 use crate::cancel::{Cancel, Drain};
 use crate::channel::Budget;
@@ -17,7 +17,10 @@ use crate::lanes::Lanes;
 use crate::latency::Histogram;
 use crate::metrics::{Figure, Latency, StageMetrics};
 use crate::openings::Opener;
-use crate::plan::Plan;
+use crate::perf::recorder::{Attempt, Owner, Recorder};
+use crate::perf::recording::{Second, TaskLine};
+use crate::perf::{Perf, now_micros};
+use crate::plan::{Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::slots::Share;
 use crate::throttle::Throttle;
@@ -54,6 +57,8 @@ pub struct Line<'a> {
     pub cancel: Cancel,
     pub calls: Calls,
     pub progress: &'a Progress,
+    /// Writes perf records, if somebody wants them.
+    pub recorder: Option<&'a Recorder>,
 }
 
 /// Where the transformers are cut because lanes begin or end there.
@@ -92,6 +97,67 @@ impl Line<'_> {
             _ => maker.metrics(),
         });
         stages.collect()
+    }
+
+    /// Whose perf records those of this job are.
+    pub fn owner(&self) -> Owner<'_> {
+        Owner { run: &self.run.id, job: &self.run.job }
+    }
+
+    /// Records that an attempt at a task begins; `slot`: the channel that it runs on.
+    pub(super) fn record_begin(&self, spec: &TaskSpec, attempt: u32, slot: Option<u32>) {
+        let Some(recorder) = self.recorder else { return };
+        recorder.task(&TaskLine {
+            run: self.run.id.clone(),
+            job: self.run.job.clone(),
+            task: spec.id.clone(),
+            number: spec.number,
+            split: spec.split.label.clone(),
+            attempt,
+            split_bytes: spec.split.bytes,
+            slot,
+            start_micros: now_micros(),
+        });
+    }
+
+    /// Records what the last attempt at a task came to.
+    pub(super) fn record_end(&self, report: &TaskReport, perf: &Perf, failure: Option<&Failure>) {
+        let Some(recorder) = self.recorder else { return };
+        let result = match failure {
+            None => "done",
+            Some(failure) if failure.is_echo() => "cancelled",
+            Some(_) => "failed",
+        };
+        let message = failure.map(ToString::to_string);
+        let (task, split, number) = (&report.task, &report.split, report.attempts);
+        recorder.attempt(self.owner(), &Attempt { task, split, number, perf, result, message: message.as_deref() });
+    }
+
+    /// Records how things are now.
+    pub fn record_second(&self, stages: &[StageMetrics]) {
+        let Some(recorder) = self.recorder else { return };
+        let micros = now_micros();
+        recorder.second(self.owner(), &self.second(micros));
+        recorder.stages(self.owner(), stages, Some(micros));
+    }
+
+    fn second(&self, micros: u64) -> Second {
+        let now = self.progress.snapshot();
+        let queued = self.queues.queued();
+        Second {
+            micros,
+            read_records: now.read_records,
+            read_bytes: now.read_bytes,
+            written_records: now.written_records,
+            queued_records: queued.records as u64,
+            queued_bytes: queued.bytes as u64,
+            fill: self.queues.fill().unwrap_or_default(),
+            open_tasks: (now.standing.running + now.standing.waiting + now.standing.blocked) as u64,
+            tasks_known: now.tasks_known,
+            tasks_done: now.tasks_done,
+            wait_for_reader_nanos: now.wait_for_reader_nanos,
+            wait_for_writer_nanos: now.wait_for_writer_nanos,
+        }
     }
 
     pub fn reader(&self) -> MutexGuard<'_, Box<dyn Reader>> {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use slab::Slab;
 
 use super::Parcel;
-use crate::channel::{Capacity, Control};
+use crate::channel::{Capacity, Control, Size};
 
 /// The channels of a job.
 #[derive(Default)]
@@ -31,6 +31,15 @@ impl Queues {
             records.max(queued.bytes as f64 / capacity.bytes.get() as f64)
         });
         (!all.is_empty()).then(|| fills.sum::<f64>() / all.len() as f64)
+    }
+
+    /// What is in all of them.
+    pub fn queued(&self) -> Size {
+        let all = self.lock();
+        all.iter().map(|(_, (control, _))| control.queued()).fold(Size::default(), |sum, queued| Size {
+            records: sum.records + queued.records,
+            bytes: sum.bytes + queued.bytes,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Slab<(Control<Parcel>, Capacity)>> {

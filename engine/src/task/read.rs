@@ -269,9 +269,9 @@ impl Loop<'_> {
         if self.chain.may_wait() {
             self.pass.give_back();
         }
-        let watch = Watch::start();
+        let started = Instant::now();
         let result = self.transformers.call("transform", || call(&mut self.chain));
-        self.transforming += watch.elapsed();
+        self.transforming += started.elapsed();
         result.map_err(|error| Failure::of(&error, "transformer"))
     }
 

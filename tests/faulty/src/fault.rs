@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use transship_plugin_api::{Error, Host, Kind, Params, Result};
 
@@ -42,6 +43,8 @@ enum How {
     /// Sees that it is cancelled, makes the file `MARKER.cancelled`, and hangs on.
     HangAfterCancelled,
     WaitForFile(PathBuf),
+    /// It takes so long, and is done well.
+    Delay(Duration),
     GoOn,
     GoOnWhenCancelled,
 }
@@ -87,6 +90,7 @@ impl Fault {
             "hang_until_interrupted" => How::HangUntilInterrupted,
             "hang_after_cancelled" => How::HangAfterCancelled,
             "wait_for_file" => How::WaitForFile(params.required_text("file")?.into()),
+            "delay" => How::Delay(Duration::from_millis(params.whole("millis")?.unwrap_or(1))),
             "go_on" => How::GoOn,
             "go_on_when_cancelled" => How::GoOnWhenCancelled,
             other => How::Error(other.strip_prefix("error:").and_then(kind).ok_or_else(|| {
@@ -141,6 +145,10 @@ impl Fault {
             }
             How::WaitForFile(path) if wait::until_file(path, host) => return Ok(()),
             How::WaitForFile(_) => {}
+            How::Delay(time) => {
+                wait::for_so_long(*time);
+                return Ok(());
+            }
             How::GoOn => return Ok(()),
             How::GoOnWhenCancelled => {
                 wait::until_cancelled(host);

@@ -31,6 +31,14 @@ impl Bell {
     }
 }
 
+/// Waits for so long.
+pub(crate) fn for_so_long(time: Duration) {
+    let (mutex, condition) = (Mutex::new(()), Condvar::new());
+    let waiting = mutex.lock().unwrap_or_else(PoisonError::into_inner);
+    // Nobody rings.
+    let _ = condition.wait_timeout_while(waiting, time, |()| true);
+}
+
 /// Waits until the engine wants the work to end.
 pub(crate) fn until_cancelled(host: &dyn Host) {
     until(|| host.is_cancelled());

@@ -1,0 +1,72 @@
+//! The perf records of a job itself: how it begins and how it ends. Those of its tasks are written where tasks end.
+
+use serde_json::{Map, Value};
+
+use super::{Job, Outcome, Summary};
+use crate::dirty::Dirty;
+use crate::perf::recorder::{Owner, Recorder, host};
+use crate::perf::recording::{DirtyLine, EndLine, RunLine};
+use crate::perf::{VERSION, now_micros};
+use crate::secrets::Secrets;
+
+/// The job begins: what it is, how it is set and what it runs on.
+pub(super) fn begin(job: &Job<'_>) {
+    let Some(recorder) = job.line.recorder else { return };
+    let mut secrets = Secrets::default();
+    secrets.learn(&job.file.tree);
+    secrets.add_all(&job.file.fetched);
+    let mut setting = job.file.tree.clone();
+    secrets.mask_setting(&mut setting);
+    let plan = match serde_json::to_value(&job.line.plan) {
+        Ok(Value::Object(plan)) => plan,
+        _ => Map::new(),
+    };
+    recorder.begin(&RunLine {
+        version: VERSION,
+        run: job.line.run.id.clone(),
+        job: job.line.run.job.clone(),
+        content: job.content,
+        start_micros: now_micros(),
+        transship: env!("CARGO_PKG_VERSION").into(),
+        reader: job.line.reader_name.clone(),
+        writer: job.line.writer_name.clone(),
+        transformers: job.line.transformers.iter().map(|maker| maker.name().to_string()).collect(),
+        plugins: job.plugins.iter().map(|(name, version)| (name.clone(), version.clone().into())).collect(),
+        host: host(),
+        plan,
+        setting,
+    });
+}
+
+/// The job has ended: its phases, what its transformers measured, its dirty records by cause, what it came to.
+pub(super) fn end(recorder: &Recorder, summary: &Summary, dirty: &Dirty) {
+    let owner = Owner { run: &summary.run, job: &summary.job };
+    recorder.job(owner, &summary.perf);
+    recorder.stages(owner, &summary.stages, None);
+    let causes = dirty.causes().into_iter().map(|(side, plugin, cause, count)| {
+        let side = format!("{side:?}").to_ascii_lowercase();
+        DirtyLine { side, plugin, cause, count }
+    });
+    recorder.dirty(owner, &causes.collect::<Vec<_>>());
+    let (result, message) = match &summary.outcome {
+        Outcome::Done => ("done", None),
+        Outcome::Failed(failure) => ("failed", Some(failure.to_string())),
+        Outcome::DirtyLimit(message) => ("dirty_limit", Some(message.clone())),
+        Outcome::Cancelled => ("cancelled", None),
+    };
+    let counts = &summary.counts;
+    recorder.end(
+        owner,
+        &EndLine {
+            micros: now_micros(),
+            result: result.into(),
+            message,
+            read: counts.read,
+            read_bytes: counts.read_bytes,
+            written: counts.written,
+            filtered: counts.filtered,
+            duplicates: counts.duplicates,
+            dirty: counts.dirty(),
+        },
+    );
+}

@@ -1,0 +1,246 @@
+//! Perf records as they lie in a file: one JSON object a line, told apart by `type`. What they mean is told field by field in
+//! `docs/perf-records.md`. Not here: when they are written (`recorder`), what follows from them (`diagnosis`).
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Phase, VERSION};
+
+/// `"type": "run"`: how an entry of a job begins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunLine {
+    pub version: u32,
+    pub run: String,
+    pub job: String,
+    /// Which entry of `job.content` it is, from 0.
+    #[serde(default)]
+    pub content: usize,
+    #[serde(default)]
+    pub start_micros: u64,
+    /// The version of the program.
+    #[serde(default)]
+    pub transship: String,
+    #[serde(default)]
+    pub reader: String,
+    #[serde(default)]
+    pub writer: String,
+    #[serde(default)]
+    pub transformers: Vec<String>,
+    /// Versions of plugins, by name.
+    #[serde(default)]
+    pub plugins: Map<String, Value>,
+    /// `os`, `kernel`, `arch`, `name`, `cores`, `memory_bytes`.
+    #[serde(default)]
+    pub host: Map<String, Value>,
+    /// How it runs: channels, their capacity, the size of batches, limits.
+    #[serde(default)]
+    pub plan: Map<String, Value>,
+    /// The job file, with secrets masked.
+    #[serde(default)]
+    pub setting: Value,
+}
+
+/// `"type": "task"`: an attempt at a task begins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskLine {
+    pub run: String,
+    pub job: String,
+    pub task: String,
+    pub number: u32,
+    pub split: String,
+    pub attempt: u32,
+    /// What its source says the split has, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_bytes: Option<u64>,
+    /// The channel that it runs on, from 0; absent: it is a lane.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u32>,
+    pub start_micros: u64,
+}
+
+/// `"type": "phase"`: what a phase took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseLine {
+    pub run: String,
+    pub job: String,
+    /// Absent: a phase of the job itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    pub phase: Phase,
+    pub start_micros: u64,
+    pub elapsed_nanos: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_nanos: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<u8>,
+    /// With `TASK_TOTAL`: `done`, `failed` or `cancelled`…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// …and why it was not done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// `"type": "second"`: how things were at one moment, each second. Counts are since the beginning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Second {
+    pub micros: u64,
+    pub read_records: u64,
+    pub read_bytes: u64,
+    pub written_records: u64,
+    /// What is in channels.
+    pub queued_records: u64,
+    pub queued_bytes: u64,
+    /// How full they are in the mean: 0 is empty, 1 is full.
+    pub fill: f64,
+    pub open_tasks: u64,
+    pub tasks_known: u64,
+    pub tasks_done: u64,
+    pub wait_for_reader_nanos: u64,
+    pub wait_for_writer_nanos: u64,
+}
+
+/// `"type": "dirty"`: how many records were dirty for one cause.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirtyLine {
+    pub side: String,
+    pub plugin: String,
+    pub cause: String,
+    pub count: u64,
+}
+
+/// `"type": "end"`: how it ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndLine {
+    pub micros: u64,
+    /// `done`, `failed`, `dirty_limit` or `cancelled`.
+    pub result: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub read: u64,
+    pub read_bytes: u64,
+    pub written: u64,
+    pub filtered: u64,
+    pub duplicates: u64,
+    pub dirty: u64,
+}
+
+/// What was recorded of one entry of a job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recording {
+    pub run: RunLine,
+    pub tasks: Vec<TaskLine>,
+    pub phases: Vec<PhaseLine>,
+    pub seconds: Vec<Second>,
+    /// What transformers measured in the whole run: `stage`, `setting`, `figures`, `latencies`, `remarks`.
+    pub stages: Vec<Value>,
+    pub dirty: Vec<DirtyLine>,
+    /// `None`: it goes on, or was killed.
+    pub end: Option<EndLine>,
+}
+
+impl Recording {
+    /// All entries that were recorded in a file, in the order in which they began. A last line that is cut off is left out.
+    ///
+    /// # Errors
+    /// What is wrong, with the line.
+    pub fn read(text: &str) -> Result<Vec<Recording>, String> {
+        let mut all: Vec<Recording> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let count = text.lines().count();
+        for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+            let tree: Value = match serde_json::from_str(line) {
+                Ok(tree) => tree,
+                // The process was killed while it wrote.
+                Err(_) if number == count && number > 1 && !text.ends_with('\n') => break,
+                Err(error) => return Err(format!("line {number}: {error}")),
+            };
+            let wrong = |error: serde_json::Error| format!("line {number}: {error}");
+            let kind = tree.get("type").and_then(Value::as_str).unwrap_or_default().to_string();
+            let run = tree.get("run").and_then(Value::as_str).unwrap_or_default();
+            if kind == "run" {
+                let header: RunLine = serde_json::from_value(tree).map_err(wrong)?;
+                if header.version > VERSION {
+                    return Err(format!(
+                        "line {number}: these are perf records of version {}, and this program knows them up to {VERSION}: use a newer one",
+                        header.version
+                    ));
+                }
+                places.insert(header.run.clone(), all.len());
+                all.push(Recording { run: header, ..Recording::default() });
+                continue;
+            }
+            let Some(place) = places.get(run) else {
+                return Err(format!(
+                    "line {number}: this is no perf record of a run that began before it: --perf FILE of `transship run` writes them"
+                ));
+            };
+            let of = &mut all[*place];
+            match kind.as_str() {
+                "task" => of.tasks.push(serde_json::from_value(tree).map_err(wrong)?),
+                "phase" => of.phases.push(serde_json::from_value(tree).map_err(wrong)?),
+                "second" => of.seconds.push(serde_json::from_value(tree).map_err(wrong)?),
+                "dirty" => of.dirty.push(serde_json::from_value(tree).map_err(wrong)?),
+                "end" => of.end = Some(serde_json::from_value(tree).map_err(wrong)?),
+                "stage" if tree.get("second_micros").is_none() => of.stages.push(tree),
+                // Of a second; or of a kind that a newer version has added.
+                _ => {}
+            }
+        }
+        if all.is_empty() {
+            return Err("there are no perf records in it: --perf FILE of `transship run` writes them".into());
+        }
+        Ok(all)
+    }
+
+    /// The phases of the job itself, or of all its tasks.
+    pub fn of_tasks(&self) -> impl Iterator<Item = &PhaseLine> {
+        self.phases.iter().filter(|line| line.task.is_some())
+    }
+
+    /// How long a phase took in all attempts at all tasks, or in the job, in seconds.
+    pub fn seconds_of(&self, phase: Phase) -> f64 {
+        self.phases.iter().filter(|line| line.phase == phase).map(|line| line.elapsed_nanos as f64 / 1e9).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = r#"{"type":"run","version":1,"run":"r","job":"j","start_micros":5}"#;
+
+    #[test]
+    fn lines_find_their_run_and_a_torn_last_line_is_left_out() {
+        let text = format!(
+            "{HEADER}\n{}\n{}\n{}\n{{\"type\":\"pha",
+            r#"{"type":"task","run":"r","job":"j","task":"t","number":0,"split":"a","attempt":1,"slot":0,"start_micros":6}"#,
+            r#"{"type":"phase","run":"r","job":"j","task":"t","attempt":1,"phase":"READ_TASK_DATA","start_micros":7,"elapsed_nanos":1500000000}"#,
+            r#"{"type":"second","run":"r","job":"j","micros":9,"read_records":3,"read_bytes":4,"written_records":2,"queued_records":1,"queued_bytes":1,"fill":0.25,"open_tasks":1,"tasks_known":1,"tasks_done":0,"wait_for_reader_nanos":0,"wait_for_writer_nanos":0}"#,
+        );
+        let all = Recording::read(&text).unwrap();
+        assert_eq!(all.len(), 1);
+        assert_eq!((all[0].tasks[0].slot, all[0].seconds[0].fill), (Some(0), 0.25));
+        assert_eq!(all[0].seconds_of(Phase::ReadTaskData), 1.5);
+        assert_eq!(all[0].end, None);
+    }
+
+    #[test]
+    fn what_is_no_recording_is_refused_with_its_line() {
+        let refused = |text: &str| Recording::read(text).unwrap_err();
+        assert!(refused("").contains("no perf records"));
+        assert!(refused("{}\n").starts_with("line 1: "));
+        assert!(refused(&format!("{HEADER}\nnonsense\n{HEADER}\n")).starts_with("line 2: "));
+        assert!(refused(&HEADER.replace("\"version\":1", "\"version\":99")).contains("version 99"));
+    }
+}

@@ -1,0 +1,131 @@
+//! What the page holds, as text. How a browser shows it is tested from outside.
+
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::perf::recording::{DirtyLine, EndLine, RunLine, Second};
+
+const BEGIN: u64 = 1_800_000_000_000_000;
+
+/// A run of one task with this split.
+fn recording(split: &str) -> Recording {
+    let task = TaskLine {
+        run: "r".into(),
+        job: "j".into(),
+        task: "t".into(),
+        split: split.into(),
+        attempt: 1,
+        slot: Some(0),
+        start_micros: BEGIN + 10,
+        ..TaskLine::default()
+    };
+    let phase = |phase: Phase, elapsed_nanos: u64| PhaseLine {
+        run: "r".into(),
+        job: "j".into(),
+        task: Some("t".into()),
+        split: Some(split.into()),
+        attempt: Some(1),
+        phase,
+        start_micros: BEGIN + 20,
+        elapsed_nanos,
+        cpu_nanos: None,
+        records: Some(7),
+        bytes: Some(70),
+        level: None,
+        result: None,
+        message: None,
+    };
+    Recording {
+        run: RunLine { version: 1, run: "r".into(), job: "j".into(), start_micros: BEGIN, ..RunLine::default() },
+        tasks: vec![task],
+        phases: vec![
+            phase(Phase::TaskTotal, 3_000_000),
+            phase(Phase::ReadTaskData, 2_000_000),
+            phase(Phase::WaitWriteTime, 5000),
+        ],
+        end: Some(EndLine {
+            micros: BEGIN + 2_500_000,
+            result: "done".into(),
+            read: 7,
+            written: 6,
+            dirty: 1,
+            ..EndLine::default()
+        }),
+        dirty: vec![DirtyLine { side: "writer".into(), plugin: "p".into(), cause: "too long".into(), count: 1 }],
+        ..Recording::default()
+    }
+}
+
+/// The data in a page.
+fn data_of(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn the_data_of_the_page_has_the_figures_and_the_drawn_phases() {
+    let run = &data_of(&page(&[recording("a")], None, &["the reader is the limit".into()]))[0];
+    let figures = ["read", "written", "dirty", "elapsed", "result", "verdict", "earlier"].map(|name| run[name].clone());
+    let expected =
+        [json!(7), json!(6), json!(1), json!(2.5), json!("done"), json!("the reader is the limit"), Value::Null];
+    assert_eq!(figures, expected);
+    let attempt = &run["attempts"][0];
+    assert_eq!((&attempt["at"], &attempt["took"], &attempt["records"]), (&json!(10), &json!(3000), &json!(7)));
+    assert_eq!(
+        attempt["parts"],
+        json!([["READ_TASK_DATA", 20, 2000]]),
+        "waits are sums, and have no place on a line of time"
+    );
+}
+
+#[test]
+fn no_text_of_a_job_ends_the_data_or_stands_for_a_part_of_the_page() {
+    for split in ["</script><img src=x onerror=alert(1)>", "<!--<script>", "{{page.js}} {{data}}", "\u{2028}\"\\"] {
+        let mut hostile = recording(split);
+        hostile.run.job = split.into();
+        hostile.run.setting = json!({ split: split });
+        let page = page(&[hostile], None, &[split.into()]);
+        let harmless = super::page(&[recording("a")], None, &[]);
+        for mark in ["<script", "</script", "<img", "<!--"] {
+            assert_eq!(page.matches(mark).count(), harmless.matches(mark).count(), "{mark} of {split}");
+        }
+        let run = &data_of(&page)[0];
+        for place in ["/run/job", "/attempts/0/split", "/verdict"] {
+            assert_eq!(run.pointer(place).unwrap(), split);
+        }
+        assert_eq!(run["run"]["setting"], Value::Object(Map::from_iter([(split.to_string(), split.into())])));
+    }
+}
+
+#[test]
+fn a_run_that_has_not_ended_is_shown_as_of_its_last_second() {
+    let second = Second { micros: BEGIN + 4_000_000, read_records: 40, written_records: 30, ..Second::default() };
+    let cut = Recording { end: None, seconds: vec![second], ..recording("a") };
+    let run = &data_of(&page(&[cut], None, &[]))[0];
+    assert_eq!(
+        [&run["result"], &run["read"], &run["written"], &run["elapsed"]],
+        [&json!("open"), &json!(40), &json!(30), &json!(4.0)]
+    );
+}
+
+#[test]
+fn an_entry_is_compared_with_the_one_of_its_name() {
+    let named = |job: &str, run: &str| {
+        let mut recording = recording("a");
+        (recording.run.job, recording.run.run) = (job.into(), run.into());
+        recording
+    };
+    let earlier = [named("b", "first"), named("a", "second")];
+    let runs = data_of(&page(&[named("a", "now"), named("c", "now")], Some(&earlier), &[]));
+    assert_eq!([&runs[0]["earlier"]["name"], &runs[1]["earlier"]["name"]], ["second", "second"]);
+}
+
+#[test]
+fn every_part_is_in_the_page_and_none_is_fetched() {
+    let page = page(&[recording("a")], None, &[]);
+    for (place, part) in PARTS {
+        assert!(page.contains(part), "{place}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert!(!PAGE.contains("src=") && !PAGE.contains("href="));
+}
