@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub mod diagnosis;
 pub mod recorder;
 pub mod recording;
+pub mod trace;
 
 /// The version of the records: it grows when a field changes its meaning or goes away, not when one is added.
 pub const VERSION: u32 = 1;

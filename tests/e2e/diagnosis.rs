@@ -1,6 +1,7 @@
 //! `transship perf`: what limited a run is named, a killed run leaves what was known, two runs are compared; and a run that stands still
 //! says who waits for whom.
 
+use transship_tests::program::repository;
 use transship_tests::records::{json_lines, number, text};
 use transship_tests::{Job, Scratch, Signal, Value, faulty, faulty_reader, faulty_transformer, json, plugin};
 
@@ -133,6 +134,24 @@ fn the_header_says_what_ran_where_and_how_without_secrets() {
 }
 
 #[test]
+fn every_line_is_as_the_schema_of_perf_records_says() {
+    let text = std::fs::read_to_string(repository().join("docs/perf-records.schema.json")).unwrap();
+    let schema = jsonschema::draft7::new(&serde_json::from_str(&text).unwrap()).unwrap();
+    let lookup = json!({ "name": "faultylookup", "parameter": { "delayMillis": 1 } });
+    let job = faulty(json!({ "splits": 2, "dirtyEvery": 10, "fail": delay("next", 120) }), json!({ "dirtyEvery": 7 }))
+        .transformer(plugin("lookup", json!({ "key": "id", "lookup": lookup })));
+    let scratch = Scratch::new();
+    diagnosis(&scratch, &job);
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    for line in &lines {
+        assert!(schema.is_valid(line), "{:?}: {line}", schema.iter_errors(line).next());
+    }
+    for kind in ["run", "task", "phase", "second", "stage", "dirty", "end"] {
+        assert!(lines.iter().any(|line| line["type"] == kind), "no line of type {kind}");
+    }
+}
+
+#[test]
 fn a_killed_run_leaves_what_was_known_a_second_before() {
     let scratch = Scratch::new();
     let hangs = json!({ "at": "next", "split": 1, "after": 50, "how": "hang" });
@@ -148,6 +167,29 @@ fn a_killed_run_leaves_what_was_known_a_second_before() {
     let shown = scratch.transship(["perf", "perf.jsonl"]).run().succeeds();
     assert!(shown.stdout.contains("it goes on, or was killed"), "{shown}");
     assert!(shown.stdout.contains("split 1 (open)"), "{shown}");
+}
+
+#[test]
+fn a_trace_has_a_span_for_each_phase_on_the_track_of_its_channel() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &faulty(json!({ "splits": 2 }), json!({})));
+    scratch.transship(["run", "job.json", "--trace", "trace.json"]).run().succeeds();
+    assert!(!scratch.files().iter().any(|name| name.ends_with(".jsonl")), "{:?}", scratch.files());
+    let trace: Value = serde_json::from_str(&scratch.read("trace.json")).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let named = |name: &str| events.iter().filter(move |event| event["name"] == name).collect::<Vec<_>>();
+    assert_eq!(named("READ_TASK_DATA").len(), 2);
+    assert!(named("WAIT_READ_TIME").is_empty(), "a sum of waits has no place in time");
+    for span in events.iter().filter(|event| event["ph"] == "X") {
+        let track = named("thread_name").into_iter().find(|track| track["tid"] == span["tid"]);
+        let title = text(track.unwrap_or_else(|| panic!("{span} has a track")), "/args/name");
+        let expected = match text(span, "/name") {
+            name if name.starts_with("JOB_") => "job",
+            name if name.starts_with("WRITE_") => "channel 0, writer",
+            _ => "channel 0, reader",
+        };
+        assert_eq!(title, expected, "{span}");
+    }
 }
 
 #[test]

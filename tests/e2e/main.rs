@@ -29,6 +29,7 @@ mod postgres;
 mod processes;
 mod relational;
 mod replay;
+mod report;
 mod retry;
 mod schema;
 mod secrets;

@@ -134,6 +134,9 @@ pub(super) struct RunArguments {
     /// Write a page of HTML that shows the run, when it has ended.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Write a trace that Perfetto opens, when the run has ended.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
     /// Let the first signal end the reading alone: what was read is written and committed. The second stops the run.
     #[arg(long)]
     pub drain: bool,
@@ -165,6 +168,9 @@ pub(super) struct PerfArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Write a trace that Perfetto opens.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
     /// Write a page of HTML that shows the run.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,

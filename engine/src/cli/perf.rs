@@ -12,6 +12,7 @@ use super::{failed_to, print, print_json};
 use crate::error::{Error, Result};
 use crate::perf::diagnosis::{self, Diagnosis, TaskRow};
 use crate::perf::recording::Recording;
+use crate::perf::trace;
 use crate::report;
 
 /// How many of the slowest tasks are shown.
@@ -32,6 +33,10 @@ pub(super) fn show(arguments: &PerfArguments, console: &Console) -> Result<()> {
             None => write_report(path, &recordings, None)?,
         }
         console.note(&format!("report: {}", path.display()));
+    }
+    if let Some(path) = &arguments.trace {
+        write_trace(path, later.as_deref().unwrap_or(&recordings))?;
+        console.note(&format!("trace: {}", path.display()));
     }
     match (&later, arguments.json) {
         (None, true) => print_json(&diagnoses(&recordings), console),
@@ -57,6 +62,12 @@ pub(super) fn write_report(path: &Path, recordings: &[Recording], earlier: Optio
     let verdicts: Vec<String> = recordings.iter().map(|recording| diagnosis::of(recording).limit.sentence).collect();
     std::fs::write(path, report::page(recordings, earlier, &verdicts))
         .map_err(|error| failed_to(&format!("write the report to {}", path.display()), &error))
+}
+
+/// Writes the trace of these runs.
+pub(super) fn write_trace(path: &Path, recordings: &[Recording]) -> Result<()> {
+    std::fs::write(path, trace::chrome(recordings).to_string())
+        .map_err(|error| failed_to(&format!("write the trace to {}", path.display()), &error))
 }
 
 fn diagnoses(recordings: &[Recording]) -> Value {

@@ -47,8 +47,8 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
         let mut workshop =
             Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
         // Before anything runs: that a file cannot be written should not be found out after hours.
-        if let Some(path) = &arguments.report {
-            create(path)?;
+        for page in [&arguments.report, &arguments.trace].into_iter().flatten() {
+            create(page)?;
         }
         if let Some(path) = records_of(arguments) {
             workshop.record(create(&path)?);
@@ -71,30 +71,41 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
             let run = Run { arguments, workshop: &workshop, summaries: Mutex::default() };
             run.all(made, ended, shared.contents)
         })
-        .and(told(write_report(arguments), console))
+        .and(told(write_pages(arguments), console))
 }
 
-/// Where perf records go: for a report they are needed as well, and lie beside it until the run has ended.
+/// Where perf records go: a report and a trace are made of them, and they lie beside it until the run has ended.
 fn records_of(arguments: &RunArguments) -> Option<PathBuf> {
-    let beside_report = arguments.report.as_ref().map(|report| {
-        let mut name = report.clone().into_os_string();
+    let beside = arguments.report.as_ref().or(arguments.trace.as_ref()).map(|page| {
+        let mut name = page.clone().into_os_string();
         name.push(".perf.jsonl");
         PathBuf::from(name)
     });
-    arguments.perf.clone().or(beside_report)
+    arguments.perf.clone().or(beside)
 }
 
-/// The page, made of the records of the run.
-fn write_report(arguments: &RunArguments) -> Result<()> {
-    let (Some(report), Some(records)) = (&arguments.report, records_of(arguments)) else { return Ok(()) };
+/// What is made of the records of the run.
+fn write_pages(arguments: &RunArguments) -> Result<()> {
+    let pages = [&arguments.report, &arguments.trace];
+    let Some(records) = records_of(arguments).filter(|_| pages.iter().any(|page| page.is_some())) else {
+        return Ok(());
+    };
     // Where nothing ran there is nothing to show.
     if std::fs::metadata(&records).is_ok_and(|records| records.len() == 0) {
-        let _ = std::fs::remove_file(report);
+        for page in pages.into_iter().flatten() {
+            let _ = std::fs::remove_file(page);
+        }
     } else {
-        perf::write_report(report, &perf::read(&records)?, None)?;
+        let recordings = perf::read(&records)?;
+        if let Some(page) = &arguments.report {
+            perf::write_report(page, &recordings, None)?;
+        }
+        if let Some(page) = &arguments.trace {
+            perf::write_trace(page, &recordings)?;
+        }
     }
     if arguments.perf.is_none() {
-        // The page holds all that was in it.
+        // The pages hold what was in it.
         let _ = std::fs::remove_file(records);
     }
     Ok(())

@@ -1,4 +1,4 @@
-// Draws the report from the data in the page. Text reaches the document by textContent only: names of splits and messages are
+// Draws the report from the data in the page. Text reaches the document as text only, never as HTML: names of splits and messages are
 // whatever a source says.
 "use strict";
 
@@ -6,6 +6,7 @@ const errors = document.getElementById("errors");
 const tell = (text) => { errors.textContent += text + "\n"; };
 window.addEventListener("error", (event) => tell(event.message));
 window.addEventListener("unhandledrejection", (event) => tell(String(event.reason)));
+document.addEventListener("securitypolicyviolation", (event) => tell(`refused: ${event.violatedDirective} ${event.blockedURI}`));
 const logged = console.error;
 console.error = (...all) => { tell(all.map(String).join(" ")); logged.apply(console, all); };
 
@@ -25,6 +26,7 @@ function make(tag, classes, text, ...children) {
 
 const card = (title, ...children) => make("section", "", null, make("h2", "", title), ...children);
 const grouped = (number) => Math.round(number).toLocaleString("en-US").replaceAll(",", "\u202f");
+const counted = (number, word) => `${grouped(number)} ${word}${number === 1 ? "" : "s"}`;
 const percent = (share) => (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %";
 
 function bytes(number) {
@@ -35,6 +37,7 @@ function bytes(number) {
 }
 
 function time(seconds) {
+  if (!seconds) return "0 s";
   if (seconds < 1e-3) return Math.round(seconds * 1e6) + " µs";
   if (seconds < 1) return (seconds * 1e3).toPrecision(3) + " ms";
   if (seconds < 120) return seconds.toFixed(2) + " s";
@@ -42,13 +45,30 @@ function time(seconds) {
   return minutes < 120 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// Columns: [title, is a number]; rows: arrays of texts.
+// Columns: [title, is a number]; rows: arrays of texts or elements. What is appended as a text stays one.
 function table(columns, rows, classOf) {
-  const cell = (tag, text, column) => make(tag, columns[column][1] ? "number" : "", text);
+  const cell = (tag, content, column) => {
+    const one = make(tag, columns[column][1] ? "number" : "");
+    one.append(content);
+    return one;
+  };
   const head = make("tr", "", null, ...columns.map(([title], column) => cell("th", title, column)));
   const body = rows.map((row, place) =>
     make("tr", classOf ? classOf(place) : "", null, ...row.map((text, column) => cell("td", text, column))));
   return make("div", "scroll", null, make("table", "", null, make("thead", "", null, head), make("tbody", "", null, ...body)));
+}
+
+// The distribution of a latency, on a scale where each step is ten times the one before: all of it, and stronger from 50 % to 99 %.
+function spread(one, most) {
+  const at = (micros) => 100 * Math.log10(1 + micros) / Math.log10(1 + most);
+  const bar = make("div", "spread");
+  for (const [from, to] of [[one.min, one.max], [one.p50, one.p99]]) {
+    const part = make("i");
+    part.style.left = at(from) + "%";
+    part.style.width = Math.max(0.5, at(to) - at(from)) + "%";
+    bar.append(part);
+  }
+  return bar;
 }
 
 function header(run, id) {
@@ -126,9 +146,10 @@ function timeline(run, id) {
   const { rows, slots, end } = rowsOf(run);
   if (!rows.length) return card("Tasks on their slots", make("div", "facts", "no task has begun"));
   const height = Math.max(5, Math.min(26, Math.floor(640 / rows.length)));
-  const failed = run.attempts.filter((attempt) => attempt.result !== "done" && attempt.result !== "open").length;
-  const note = make("p", "note", `${grouped(run.attempts.length)} attempts on ${slots} slots` +
-    (rows.length > slots ? ` and ${rows.length - slots} lanes` : "") + `, ${grouped(failed)} failed or cancelled. ` +
+  const unsuccessful = (attempt) => attempt.result !== "done" && attempt.result !== "open";
+  const failed = run.attempts.filter(unsuccessful).length;
+  const note = make("p", "note", `${counted(run.attempts.length, "attempt")} on ${counted(slots, "slot")}` +
+    (rows.length > slots ? ` and ${counted(rows.length - slots, "lane")}` : "") + `, ${grouped(failed)} failed or cancelled. ` +
     "Drag over a stretch to look closer, double-click to see all.");
   note.id = id("timeline-note");
   const canvas = make("canvas", "timeline");
@@ -160,11 +181,11 @@ function timeline(run, id) {
       pen.fillStyle = inks.faint;
       if (place % step === 0) pen.fillText(row.name, 0, top + Math.min(height, 17) / 2 + 4);
       row.attempts.forEach((attempt, turn) => {
+        if (unsuccessful(attempt)) return;
         const wide = x(attempt.until) - x(attempt.at);
         // Neighbours that are too narrow for a gap are told apart by their strength.
         pen.globalAlpha = wide < 3 && turn % 2 ? 0.65 : 1;
         if (attempt.result === "open") return block("open", attempt.at, attempt.until, top, height);
-        if (attempt.result !== "done") return block("failed", attempt.at, attempt.until, top, height);
         const half = height / 2;
         const sides = wide >= PHASES_FROM ? attempt.parts : [];
         if (!sides.length) {
@@ -184,6 +205,11 @@ function timeline(run, id) {
         if (sides.length) { pen.fillStyle = inks.card; pen.fillRect(x(attempt.until) - 1, top, 1, height); }
       });
       pen.globalAlpha = 1;
+      // Last, and never too narrow to be seen: of thousands these are looked for.
+      const least = 2 / (width - MARGIN) * (view.to - view.from);
+      for (const attempt of row.attempts.filter(unsuccessful)) {
+        block("failed", attempt.at, Math.max(attempt.until, attempt.at + least), top, height);
+      }
     });
     pen.fillStyle = inks.faint;
     for (let mark = 0; mark <= 6; mark++) {
@@ -250,7 +276,7 @@ function curves(run) {
     ["Fill of the channels", percent, [["fill", points.map((point) => point.fill), "transform"]], [0, 1]],
     ["Open tasks", grouped, [["open", points.map((point) => point.open_tasks), "commit"]]],
   ];
-  return make("div", "pair", null, ...charts.map(([title, write, lines, range]) => {
+  return make("div", "curves", null, ...charts.map(([title, write, lines, range]) => {
     const place = make("div", "curve");
     const section = card(title, place);
     if (at.length < 2) {
@@ -265,7 +291,7 @@ function curves(run) {
         width: place.clientWidth, height: 200,
         scales: { x: { time: false }, y: { range: range || ((_, __, most) => [0, most > 0 ? most * 1.05 : 1]) } },
         axes: [{ ...axis, values: (_, all) => all.map((value) => value + " s") },
-          { ...axis, size: 80, values: (_, all) => all.map((value) => (range ? percent(value) : value < 10 ? value : grouped(value))) }],
+          { ...axis, size: 80, values: (_, all) => all.map((value) => (range ? Math.round(100 * value) + " %" : value < 10 ? value : grouped(value))) }],
         series: [{ label: "at", value: (_, value) => (value === null ? "" : value.toFixed(1) + " s") },
           ...lines.map(([label, , ink]) => ({
             label, stroke: colour(ink), width: 1.5, value: (_, value) => (value === null ? "" : write(value)),
@@ -293,7 +319,7 @@ function waits(run) {
     const parts = names.map((name) => run.parts.find((one) => one.part === name)).filter((one) => one && one.seconds > 0);
     const stack = make("div", "stack", null, ...parts.map((part) => {
       const bar = make("i");
-      bar.style.flexGrow = part.seconds;
+      bar.style.width = 100 * part.share + "%";
       bar.style.background = `var(--${PART_COLOURS[part.part]})`;
       bar.title = `${part.words}: ${percent(part.share)}, ${time(part.seconds)}`;
       return bar;
@@ -301,20 +327,22 @@ function waits(run) {
     section.append(make("div", "facts", title), stack,
       legendOf(parts.map((part) => [`${part.words} ${percent(part.share)}`, PART_COLOURS[part.part]])));
   }
-  section.append(make("p", "note", "Means over the tasks, as shares of the whole time of the run. Both sides work at the same time."));
+  section.append(make("p", "note", "Means over the tasks, as shares of the whole time of the run. Both sides work at the same time; what is left of a bar is neither."));
   return section;
 }
 
 function latencies(run) {
   const rows = [];
+  const most = Math.max(1, ...run.stages.flatMap((stage) => stage.latencies || []).map((one) => one.max));
   for (const stage of run.stages) {
     for (const one of stage.latencies || []) {
       const micros = (what) => time(one[what] / 1e6);
-      rows.push([stage.stage, one.name, grouped(one.count), ...["min", "p50", "p75", "p95", "p98", "p99", "p999", "max"].map(micros)]);
+      rows.push([stage.stage, one.name, grouped(one.count), ...["min", "p50", "p75", "p95", "p98", "p99", "p999", "max"].map(micros), spread(one, most)]);
     }
   }
   if (!rows.length) return null;
-  const columns = [["stage"], ["latency"], ...["records", "least", "50 %", "75 %", "95 %", "98 %", "99 %", "99.9 %", "most"].map((title) => [title, true])];
+  const columns = [["stage"], ["latency"], ...["records", "least", "50 %", "75 %", "95 %", "98 %", "99 %", "99.9 %", "most"].map((title) => [title, true]),
+    ["spread, logarithmic"]];
   return card("Latency of stages", table(columns, rows));
 }
 
