@@ -27,13 +27,12 @@ const SLOWEST: usize = 50;
 
 /// The page of these recordings, one below the other, each with the sentence that names its bottleneck, and compared with an earlier
 /// run where there is one.
-pub fn page(recordings: &[Recording], earlier: Option<&[Recording]>, verdicts: &[String]) -> String {
+pub fn page(recordings: &[Recording], earlier: Option<&[Recording]>) -> String {
     let runs: Vec<Value> = recordings
         .iter()
         .enumerate()
         .map(|(place, recording)| {
             let mut run = data(recording);
-            run["verdict"] = verdicts.get(place).map_or(Value::Null, |verdict| Value::from(verdict.as_str()));
             run["earlier"] =
                 earlier.and_then(|earlier| counterpart(recording, place, earlier)).map_or(Value::Null, figures);
             run
@@ -60,6 +59,7 @@ fn data(recording: &Recording) -> Value {
     all["result"] = recording.end.as_ref().map_or("open", |end| end.result.as_str()).into();
     all["message"] = json!(recording.end.as_ref().and_then(|end| end.message.as_deref()));
     all["attempts"] = attempts(recording).into();
+    all["verdict"] = diagnosis.limit.sentence.as_str().into();
     all["tasks"] = diagnosis.tasks.len().into();
     all["slowest"] = json!(slowest);
     all["seconds"] = json!(recording.seconds);

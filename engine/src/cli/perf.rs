@@ -59,8 +59,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Recording>> {
 
 /// Writes the page of these runs.
 pub(super) fn write_report(path: &Path, recordings: &[Recording], earlier: Option<&[Recording]>) -> Result<()> {
-    let verdicts: Vec<String> = recordings.iter().map(|recording| diagnosis::of(recording).limit.sentence).collect();
-    std::fs::write(path, report::page(recordings, earlier, &verdicts))
+    std::fs::write(path, report::page(recordings, earlier))
         .map_err(|error| failed_to(&format!("write the report to {}", path.display()), &error))
 }
 

@@ -64,10 +64,11 @@ fn data_of(page: &str) -> Value {
 
 #[test]
 fn the_data_of_the_page_has_the_figures_and_the_drawn_phases() {
-    let run = &data_of(&page(&[recording("a")], None, &["the reader is the limit".into()]))[0];
+    let recorded = recording("a");
+    let limit = crate::perf::diagnosis::of(&recorded).limit.sentence;
+    let run = &data_of(&page(&[recorded], None))[0];
     let figures = ["read", "written", "dirty", "elapsed", "result", "verdict", "earlier"].map(|name| run[name].clone());
-    let expected =
-        [json!(7), json!(6), json!(1), json!(2.5), json!("done"), json!("the reader is the limit"), Value::Null];
+    let expected = [json!(7), json!(6), json!(1), json!(2.5), json!("done"), json!(limit), Value::Null];
     assert_eq!(figures, expected);
     let attempt = &run["attempts"][0];
     assert_eq!((&attempt["at"], &attempt["took"], &attempt["records"]), (&json!(10), &json!(3000), &json!(7)));
@@ -84,13 +85,13 @@ fn no_text_of_a_job_ends_the_data_or_stands_for_a_part_of_the_page() {
         let mut hostile = recording(split);
         hostile.run.job = split.into();
         hostile.run.setting = json!({ split: split });
-        let page = page(&[hostile], None, &[split.into()]);
-        let harmless = super::page(&[recording("a")], None, &[]);
+        let page = page(&[hostile], None);
+        let harmless = super::page(&[recording("a")], None);
         for mark in ["<script", "</script", "<img", "<!--"] {
             assert_eq!(page.matches(mark).count(), harmless.matches(mark).count(), "{mark} of {split}");
         }
         let run = &data_of(&page)[0];
-        for place in ["/run/job", "/attempts/0/split", "/verdict"] {
+        for place in ["/run/job", "/attempts/0/split"] {
             assert_eq!(run.pointer(place).unwrap(), split);
         }
         assert_eq!(run["run"]["setting"], Value::Object(Map::from_iter([(split.to_string(), split.into())])));
@@ -101,7 +102,7 @@ fn no_text_of_a_job_ends_the_data_or_stands_for_a_part_of_the_page() {
 fn a_run_that_has_not_ended_is_shown_as_of_its_last_second() {
     let second = Second { micros: BEGIN + 4_000_000, read_records: 40, written_records: 30, ..Second::default() };
     let cut = Recording { end: None, seconds: vec![second], ..recording("a") };
-    let run = &data_of(&page(&[cut], None, &[]))[0];
+    let run = &data_of(&page(&[cut], None))[0];
     assert_eq!(
         [&run["result"], &run["read"], &run["written"], &run["elapsed"]],
         [&json!("open"), &json!(40), &json!(30), &json!(4.0)]
@@ -116,13 +117,13 @@ fn an_entry_is_compared_with_the_one_of_its_name() {
         recording
     };
     let earlier = [named("b", "first"), named("a", "second")];
-    let runs = data_of(&page(&[named("a", "now"), named("c", "now")], Some(&earlier), &[]));
+    let runs = data_of(&page(&[named("a", "now"), named("c", "now")], Some(&earlier)));
     assert_eq!([&runs[0]["earlier"]["name"], &runs[1]["earlier"]["name"]], ["second", "second"]);
 }
 
 #[test]
 fn every_part_is_in_the_page_and_none_is_fetched() {
-    let page = page(&[recording("a")], None, &[]);
+    let page = page(&[recording("a")], None);
     for (place, part) in PARTS {
         assert!(page.contains(part), "{place}");
     }
