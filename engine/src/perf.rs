@@ -112,11 +112,6 @@ impl Watch {
         Watch { started: Instant::now(), start_micros: now_micros(), cpu: thread_cpu() }
     }
 
-    /// When it began, in microseconds since 1970-01-01 UTC.
-    pub fn start_micros(&self) -> u64 {
-        self.start_micros
-    }
-
     /// How long ago it began.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()

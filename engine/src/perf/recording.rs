@@ -163,6 +163,11 @@ impl Recording {
                 Ok(tree) => tree,
                 // The process was killed while it wrote.
                 Err(_) if number == count && number > 1 && !text.ends_with('\n') => break,
+                Err(error) if all.is_empty() => {
+                    return Err(format!(
+                        "line {number}: this is no perf record, nor JSON at all ({error}): --perf FILE of `transship run` writes them"
+                    ));
+                }
                 Err(error) => return Err(format!("line {number}: {error}")),
             };
             let wrong = |error: serde_json::Error| format!("line {number}: {error}");
@@ -240,6 +245,7 @@ mod tests {
         let refused = |text: &str| Recording::read(text).unwrap_err();
         assert!(refused("").contains("no perf records"));
         assert!(refused("{}\n").starts_with("line 1: "));
+        assert!(refused("# a page\n").starts_with("line 1: this is no perf record"));
         assert!(refused(&format!("{HEADER}\nnonsense\n{HEADER}\n")).starts_with("line 2: "));
         assert!(refused(&HEADER.replace("\"version\":1", "\"version\":99")).contains("version 99"));
     }
