@@ -29,7 +29,7 @@ fn cut_into(mut batch: Batch, limit: BatchLimit, pieces: &mut Vec<Batch>) -> tra
     // Rows differ in size: each piece is measured for itself and, if need be, cut again.
     let by_bytes = (rows as u128 * limit.bytes as u128 / batch.bytes.max(1) as u128) as usize;
     let step = by_bytes.min(limit.records).clamp(1, rows - 1);
-    let position = batch.position.take();
+    let (position, read_share) = (batch.position.take(), batch.read_share.take());
     let mut offset = 0;
     while offset < rows {
         let length = step.min(rows - offset);
@@ -41,6 +41,7 @@ fn cut_into(mut batch: Batch, limit: BatchLimit, pieces: &mut Vec<Batch>) -> tra
     // Only the last piece ends where the source could go on.
     if let Some(last) = pieces.last_mut() {
         last.position = position;
+        last.read_share = read_share;
     }
     Ok(())
 }

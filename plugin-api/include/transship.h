@@ -242,11 +242,15 @@ typedef struct ts_batch {
     const uint64_t *positions; /* the place of each record, array.length of them; null: first, first + 1, first + 2... */
     const char *resume;        /* JSON of the reader's own: where to go on after this batch (see read options); may be null */
     size_t resume_len;
+    double read_share;         /* from next: how much of the split is read with this batch, up to 1; 0: not told; see below */
 } ts_batch;
 /*
  * n_bytes need not be exact: it is what capacities, limits and rates count. Good is the payload of the columns: the width
  * of fixed values, the bytes and offsets of the others. Transformers and writers keep first and positions with the records,
  * so that a record which the target refuses can be found in the source.
+ *
+ * read_share is for progress: an estimate will do, and a reader that tells its splits' bytes or records need not give it, but
+ * where it knows better (the place in a file, in a range of keys). A library built with an older header has no such member.
  */
 
 /* A mark. `reserved` is 0. */

@@ -22,6 +22,9 @@ pub struct Batch {
     pub origin: Origin,
     /// Where the source could go on after this batch, where the reader can resume inside a split.
     pub position: Option<Value>,
+    /// How much of its split has been read with this batch, from 0 to 1, where the reader knows better than by the number of records
+    /// or bytes that the split was said to have. For progress only: an estimate will do.
+    pub read_share: Option<f64>,
 }
 
 /// The columns, or a struct array from the other side of the C boundary that nobody has needed to look into yet.
@@ -78,7 +81,7 @@ impl Origin {
 impl Batch {
     /// A batch whose size in bytes the caller counted while building it.
     pub fn new(records: RecordBatch, bytes: usize, origin: Origin) -> Batch {
-        Batch { columns: Columns::Native(records), bytes, origin, position: None }
+        Batch { columns: Columns::Native(records), bytes, origin, position: None, read_share: None }
     }
 
     /// A batch whose size in bytes is computed from its columns (see [`byte_size`]).
@@ -87,8 +90,8 @@ impl Batch {
         Batch::new(records, bytes, origin)
     }
 
-    pub(crate) fn foreign(array: ForeignArray, bytes: usize, origin: Origin, position: Option<Value>) -> Batch {
-        Batch { columns: Columns::Foreign(array), bytes, origin, position }
+    pub(crate) fn foreign(array: ForeignArray, bytes: usize, origin: Origin) -> Batch {
+        Batch { columns: Columns::Foreign(array), bytes, origin, position: None, read_share: None }
     }
 
     /// The struct array as it came, if nobody has looked into it yet; else the columns.
@@ -156,6 +159,7 @@ impl Batch {
         let mut batch = Batch::new(slice, bytes, self.origin.slice(offset, length));
         if offset + length == self.num_rows() {
             batch.position = self.position.clone();
+            batch.read_share = self.read_share;
         }
         Ok(batch)
     }

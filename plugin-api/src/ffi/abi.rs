@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "the header is the documentation, and it must not have a second copy that drifts")]
 
 use std::ffi::c_void;
-use std::mem::size_of;
+use std::mem::{offset_of, size_of};
 use std::ptr;
 
 use arrow_data::ffi::FFI_ArrowArray;
@@ -72,6 +72,8 @@ pub struct TsBatch {
     pub positions: *const u64,
     pub resume: *const u8,
     pub resume_len: usize,
+    // From here on: what an older library does not know of.
+    pub read_share: f64,
 }
 
 #[repr(C)]
@@ -370,6 +372,9 @@ impl Drop for TsError {
 }
 
 impl TsBatch {
+    /// The size of the first `ts_batch` that there was: a library may know of no more.
+    pub const FIRST_SIZE: usize = offset_of!(TsBatch, read_share);
+
     pub fn empty() -> TsBatch {
         TsBatch {
             size: size_of::<TsBatch>(),
@@ -379,6 +384,7 @@ impl TsBatch {
             positions: ptr::null(),
             resume: ptr::null(),
             resume_len: 0,
+            read_share: 0.0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A batch over the boundary: the columns (`arrow`), and beside them their size, their origin and their position.
 
-use std::mem::size_of;
+use std::mem::{ManuallyDrop, size_of};
 use std::sync::Arc;
 use std::{ptr, slice};
 
@@ -33,12 +33,14 @@ impl Outgoing {
     /// `out` is null or points to a `ts_batch` that holds nothing.
     pub(super) unsafe fn put(&mut self, batch: Batch, out: *mut TsBatch) -> Result<()> {
         // SAFETY: it is not null; its first member is its size.
-        if out.is_null() || unsafe { (*out).size } < size_of::<TsBatch>() {
+        let size = if out.is_null() { 0 } else { unsafe { (*out).size } };
+        if size < TsBatch::FIRST_SIZE {
             return Err(Error::internal("there is no place for a batch: the pointer is null, or its size is not set"));
         }
         self.check_columns(&batch)?;
         let rows = batch.num_rows();
         let (n_bytes, first) = (batch.bytes as u64, batch.origin.first);
+        let read_share = batch.read_share.unwrap_or(0.0);
         self.resume = batch.position.as_ref().map(|position| json(position, "position")).transpose()?;
         self.positions = batch.origin.positions.clone();
         if let Some(positions) = self.positions.as_ref().filter(|positions| positions.len() != rows) {
@@ -50,9 +52,9 @@ impl Outgoing {
         };
         let (resume, resume_len) = self.resume.as_ref().map_or((ptr::null(), 0), |text| (text.as_ptr(), text.len()));
         let positions = self.positions.as_ref().map_or(ptr::null(), |positions| positions.as_ptr());
-        let lent = TsBatch { size: size_of::<TsBatch>(), array, n_bytes, first, positions, resume, resume_len };
-        // SAFETY: it is not null and large enough (above), and holds nothing (the caller).
-        unsafe { out.write(lent) };
+        let lent = ManuallyDrop::new(TsBatch { size, array, n_bytes, first, positions, resume, resume_len, read_share });
+        // SAFETY: it is not null and has room for so many bytes (above), and holds nothing (the caller); what is copied is not dropped.
+        unsafe { ptr::copy_nonoverlapping(ptr::from_ref(&*lent).cast(), out.cast::<u8>(), size.min(size_of::<TsBatch>())) };
         Ok(())
     }
 
@@ -84,14 +86,20 @@ impl Outgoing {
 /// `batch` is null or points to a `ts_batch` as `transship.h` describes it, whose positions and texts are lent for this call.
 pub(super) unsafe fn take(batch: *mut TsBatch, schema: SchemaRef, trust: Trust) -> Result<Batch> {
     // SAFETY: it is not null; its first member is its size.
-    if batch.is_null() || unsafe { (*batch).size } < size_of::<TsBatch>() {
+    let size = if batch.is_null() { 0 } else { unsafe { (*batch).size } };
+    if size < TsBatch::FIRST_SIZE {
         return Err(Error::internal("there is no batch: the pointer is null, or its size is not set"));
     }
-    // SAFETY: it is there in full (above), and nobody else looks at it during the call.
-    let batch = unsafe { &mut *batch };
+    // No reference to the whole: of an older library's batch only the first members are there.
+    // SAFETY: it has the member (its size says so), and nobody else looks at it during the call.
+    let read_share = if size < size_of::<TsBatch>() { 0.0 } else { unsafe { (*batch).read_share } };
     // SAFETY: the array may be moved by whoever is offered it.
-    let array = ForeignArray::new(schema, unsafe { take_array(&mut batch.array) }, trust)?;
-    let positions = match batch.positions {
+    let array = ForeignArray::new(schema, unsafe { take_array(&mut (*batch).array) }, trust)?;
+    // SAFETY: these members every batch has (above).
+    let (n_bytes, first, positions) = unsafe { ((*batch).n_bytes, (*batch).first, (*batch).positions) };
+    // SAFETY: as above.
+    let (resume, resume_len) = unsafe { ((*batch).resume, (*batch).resume_len) };
+    let positions = match positions {
         positions if positions.is_null() => None,
         positions if !positions.is_aligned() => {
             return Err(Error::internal("a malformed batch: its positions are not aligned to 8 bytes"));
@@ -99,12 +107,13 @@ pub(super) unsafe fn take(batch: *mut TsBatch, schema: SchemaRef, trust: Trust) 
         // SAFETY: a position for each row is what `transship.h` asks for.
         positions => Some(unsafe { slice::from_raw_parts(positions, array.len()) }.into()),
     };
-    let resume = match batch.resume {
+    let mut batch = Batch::foreign(array, n_bytes as usize, Origin { first, positions });
+    batch.position = match resume {
         resume if resume.is_null() => None,
         // SAFETY: the text is lent for this call.
-        resume => Some(unsafe { borrow_json(resume, batch.resume_len, "position of a batch") }?),
+        resume => Some(unsafe { borrow_json(resume, resume_len, "position of a batch") }?),
     };
-    let mut batch = Batch::foreign(array, batch.n_bytes as usize, Origin { first: batch.first, positions }, resume);
+    batch.read_share = (read_share > 0.0).then_some(read_share);
     if trust == Trust::Untrusted {
         // Looked into at once, so that whoever made a malformed batch is blamed for it, and not who gets it next.
         batch.records()?;

@@ -67,7 +67,7 @@ fn assertions() -> String {
         same_layout!(c, "ts_error", TsError { size, kind, retryable, message, message_len, release, private_data });
     }
     {
-        same_layout!(c, "ts_batch", TsBatch { size, array, n_bytes, first, positions, resume, resume_len });
+        same_layout!(c, "ts_batch", TsBatch { size, array, n_bytes, first, positions, resume, resume_len, read_share });
     }
     {
         same_layout!(c, "ts_mark", TsMark { kind, reserved, value });

@@ -16,6 +16,7 @@ use crate::batch::{Batch, Origin};
 use crate::error::{Kind, Result};
 use crate::ffi::abi::*;
 use crate::ffi::arrow::export;
+use crate::ffi::batch::{self, Outgoing};
 use crate::ffi::import::Trust;
 use crate::ffi::structure::RawArray;
 use crate::reader::Item;
@@ -50,6 +51,7 @@ unsafe extern "C" fn give(
     batch.array = GIVEN.take().unwrap();
     (batch.n_bytes, batch.first, batch.positions) = (5, 9, POSITIONS.as_ptr());
     (batch.resume, batch.resume_len) = (RESUME.as_ptr(), RESUME.len());
+    batch.read_share = 0.25;
     TS_OK
 }
 
@@ -90,6 +92,7 @@ fn an_untouched_batch_keeps_its_array_its_positions_and_its_position() {
     assert_eq!((batch.num_rows(), batch.bytes), (4, 5));
     assert_eq!(batch.origin, Origin { first: 9, positions: Some(POSITIONS.into()) });
     assert_eq!(batch.position, Some(json!({ "line": 10 })));
+    assert_eq!(batch.read_share, Some(0.25));
     raw::writer_task(&TAKES).unwrap().write(batch).unwrap();
     assert_eq!(TAKEN.get(), (place, Some(9), RESUME.len()));
 }
@@ -143,4 +146,20 @@ fn an_empty_batch_that_nobody_has_looked_into_crosses_as_one() {
     let (batch, _) = read(export(records(0, 0)).unwrap(), Trust::Untrusted);
     raw::writer_task(&TAKES).unwrap().write(batch).unwrap();
     assert!(!TAKEN.get().0.is_null());
+}
+
+/// Libraries that were built with an older header have a shorter `ts_batch`: nothing is written or read behind its end.
+#[test]
+fn a_batch_of_an_older_library_is_as_long_as_it_says() {
+    let mut place = TsBatch { size: TsBatch::FIRST_SIZE, read_share: 7.0, ..TsBatch::empty() };
+    let mut given = Batch::measured(records(0, 4), Origin::from(3));
+    given.read_share = Some(0.5);
+    let mut outgoing = Outgoing::default();
+    outgoing.expect(schema());
+    // SAFETY: the place holds nothing.
+    unsafe { outgoing.put(given, &mut place) }.unwrap();
+    assert_eq!((place.size, place.first, place.read_share), (TsBatch::FIRST_SIZE, 3, 7.0));
+    // SAFETY: the batch is the one that was put there.
+    let taken = unsafe { batch::take(&mut place, schema(), Trust::Trusted) }.unwrap();
+    assert_eq!((taken.num_rows(), taken.origin, taken.read_share), (4, Origin::from(3), None));
 }
