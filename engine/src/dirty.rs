@@ -34,6 +34,8 @@ pub struct Dirty {
     /// A plugin's own words may hold one; the record itself is data, and is kept as it is so that it can be replayed.
     secrets: Secrets,
     count: AtomicU64,
+    /// All that were ever kept: nothing is taken back of it.
+    kept: Arc<AtomicU64>,
     /// The records read so far, dirty ones included.
     read: AtomicU64,
     over: AtomicBool,
@@ -123,6 +125,7 @@ impl Dirty {
             under_way,
             secrets,
             count: AtomicU64::new(0),
+            kept: Arc::default(),
             read: AtomicU64::new(0),
             over: AtomicBool::new(false),
             objection: OnceLock::new(),
@@ -181,6 +184,7 @@ impl Dirty {
         }
         // What a reader cannot read is no part of any batch.
         let read = if place.side == Side::Reader { self.read(1) } else { self.read.load(Ordering::Relaxed) };
+        self.kept.fetch_add(1, Ordering::Relaxed);
         let dirty = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         if self.limit.records.is_none() && read < SHARE_FROM_RECORDS {
             return Ok(Verdict::Kept);
@@ -240,6 +244,11 @@ impl Dirty {
     /// How many there are.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// Where all that were ever kept are counted, those of attempts that are tried again included.
+    pub fn kept(&self) -> Arc<AtomicU64> {
+        self.kept.clone()
     }
 
     /// Whether the limit was exceeded at any time.

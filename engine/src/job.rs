@@ -144,6 +144,7 @@ impl<'a> Job<'a> {
             plan,
             run,
         };
+        line.progress.counts_dirty(line.dirty.kept());
         let mut perf = Perf::default();
         perf.end(Phase::JobInit, watch);
         Ok(Job {
@@ -319,7 +320,7 @@ impl<'a> Job<'a> {
         let counts = sum(reports.iter().flat_map(|report| [&report.counts, &report.aborted]));
         let tripped = self.line.dirty.is_over().then(|| self.over_the_limit(&counts)).flatten();
         match tripped {
-            Some(message) => Outcome::DirtyLimit(message),
+            Some(message) => Outcome::DirtyLimit { message },
             None if self.surroundings.cancel.is_cancelled() => Outcome::Cancelled,
             None => Outcome::Failed(echo),
         }
@@ -340,7 +341,7 @@ impl<'a> Job<'a> {
             let message = format!("{} records went into the lanes, and {} came out", counts.handed_on, counts.taken_on);
             return Some(Outcome::Failed(Failure::new(Kind::Internal, message)));
         }
-        self.over_the_limit(&counts).map(Outcome::DirtyLimit)
+        self.over_the_limit(&counts).map(|message| Outcome::DirtyLimit { message })
     }
 
     /// What to say where more records are dirty than the job allows.
@@ -414,6 +415,7 @@ impl<'a> Job<'a> {
             dirty_file: line.dirty.file().filter(|_| counts.dirty() + aborted.dirty() > 0).map(PathBuf::from),
         };
         let watch = Watch::start();
+        line.progress.whole(&summary.stages);
         line.progress.end();
         let dirty = line.dirty.clone();
         // The writer first, then the reader, as in DataX.

@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of times.
 #[derive(Debug, Clone)]
-pub struct Histogram(hdrhistogram::Histogram<u64>);
+pub struct Histogram {
+    times: hdrhistogram::Histogram<u64>,
+    /// The sum of all, in microseconds.
+    micros: u64,
+}
 
 /// What is told of a distribution, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -40,7 +44,8 @@ const LONGEST: u64 = 1000 * 86_400 * 1_000_000;
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram(hdrhistogram::Histogram::new(3).expect("three digits are allowed"))
+        let times = hdrhistogram::Histogram::new(3).expect("three digits are allowed");
+        Histogram { times, micros: 0 }
     }
 }
 
@@ -54,26 +59,38 @@ impl Histogram {
     pub fn record_many(&mut self, time: Duration, count: u64) {
         // Times of days are all that can be meant: the memory grows with the range.
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).min(LONGEST);
-        let recorded = self.0.record_n(micros, count);
+        let recorded = self.times.record_n(micros, count);
         debug_assert!(recorded.is_ok(), "{recorded:?}");
+        self.micros = self.micros.saturating_add(micros.saturating_mul(count));
     }
 
     /// Adds what another one has counted.
     pub fn add(&mut self, other: &Histogram) {
         // It grows as far as is needed, so the other one fits.
-        let added = self.0.add(&other.0);
+        let added = self.times.add(&other.times);
         debug_assert!(added.is_ok(), "{added:?}");
+        self.micros = self.micros.saturating_add(other.micros);
+    }
+
+    /// How many times were counted.
+    pub fn count(&self) -> u64 {
+        self.times.len()
+    }
+
+    /// Their sum, in microseconds.
+    pub fn micros(&self) -> u64 {
+        self.micros
     }
 
     /// What there is to tell.
     pub fn distribution(&self) -> Distribution {
-        let at = |quantile| self.0.value_at_quantile(quantile);
+        let at = |quantile| self.times.value_at_quantile(quantile);
         Distribution {
-            count: self.0.len(),
-            min: self.0.min(),
-            max: self.0.max(),
-            mean: self.0.mean(),
-            stddev: self.0.stdev(),
+            count: self.times.len(),
+            min: self.times.min(),
+            max: self.times.max(),
+            mean: self.times.mean(),
+            stddev: self.times.stdev(),
             p50: at(0.5),
             p75: at(0.75),
             p95: at(0.95),
@@ -128,5 +145,7 @@ mod tests {
         let mut sum = Histogram::default();
         parts.iter().for_each(|part| sum.add(part));
         assert_eq!(sum.distribution(), whole.distribution());
+        let squares = (0..10_000u64).map(|micros| micros * micros).sum::<u64>();
+        assert_eq!((sum.count(), sum.micros(), whole.micros()), (10_000, squares, squares));
     }
 }

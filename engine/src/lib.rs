@@ -20,6 +20,7 @@ pub mod transform;
 
 pub mod host;
 
+pub mod exposition;
 pub mod report;
 
 pub mod dirty;

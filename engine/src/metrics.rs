@@ -31,6 +31,17 @@ pub struct Latency {
     pub name: Cow<'static, str>,
     #[serde(flatten)]
     pub distribution: Distribution,
+    /// Since the job began, whatever the distribution is of: for those who look less often than each second.
+    #[serde(skip)]
+    pub so_far: Waited,
+}
+
+/// Times added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Waited {
+    /// How many there were.
+    pub count: u64,
+    pub micros: u64,
 }
 
 /// A number with a name.

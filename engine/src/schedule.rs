@@ -233,7 +233,6 @@ impl Work<'_> {
             };
             self.adapting.iter().for_each(|adapting| adapting.end(began.elapsed()));
             drop(opening);
-            self.line.progress.task_done(spec.split.bytes);
             self.take_in(report);
         }
     }

@@ -17,6 +17,7 @@ use crate::host::{Source, Sources, TaskHost};
 use crate::lanes::Lanes;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{Plan, TaskSpec};
+use crate::progress::Reach;
 use crate::throttle::Throttle;
 use crate::transform::{Chain, Maker};
 
@@ -85,6 +86,8 @@ struct Attempt<'a> {
     /// Where it begins to read; `None`: at the start of the split.
     position: Option<Value>,
     epochs: Epochs,
+    /// How far the split is read and written.
+    reach: Arc<Reach>,
     /// The failure that came first…
     failure: OnceLock<Failure>,
     /// …and work given up because of it. It counts only where nothing else does: a plugin may give up by itself.
@@ -95,10 +98,16 @@ struct Attempt<'a> {
 pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, slot: Option<u32>) -> TaskReport {
     let mut report = TaskReport::of(spec);
     let mut position = None;
+    let opened = line.progress.open_task(spec.number, &spec.split);
     loop {
         report.attempts += 1;
         line.record_begin(spec, report.attempts, slot);
-        let attempt = Attempt { position: position.clone(), ..Attempt::new(line, spec, limit, report.attempts) };
+        opened.reach.begin();
+        let attempt = Attempt {
+            position: position.clone(),
+            reach: opened.reach.clone(),
+            ..Attempt::new(line, spec, limit, report.attempts)
+        };
         let Outcome { mut counts, perf, result, commit, safe } = attempt.run();
         report.perf = perf;
         match result {
@@ -158,7 +167,9 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, slot: Option<u32>
 pub fn feed(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, lanes: &Lanes, slot: Option<u32>) -> TaskReport {
     line.record_begin(spec, 1, slot);
     let mut report = TaskReport { role: Role::Feeder, attempts: 1, ..TaskReport::of(spec) };
-    let Outcome { counts, perf, result, .. } = Attempt::new(line, spec, limit, 1).feed(lanes);
+    let opened = line.progress.open_task(spec.number, &spec.split);
+    let attempt = Attempt { reach: opened.reach.clone(), ..Attempt::new(line, spec, limit, 1) };
+    let Outcome { counts, perf, result, .. } = attempt.feed(lanes);
     report.perf = perf;
     match result {
         Ok(committed) => {
@@ -222,6 +233,7 @@ impl<'a> Attempt<'a> {
             sources: Sources::new(Arc::new(source)),
             position: None,
             epochs: Epochs::default(),
+            reach: Arc::default(),
             failure: OnceLock::new(),
             echo: OnceLock::new(),
         }

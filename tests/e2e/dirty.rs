@@ -105,7 +105,7 @@ fn more_dirty_records_than_allowed_fail_the_job_with_6() {
             assert_eq!(run.error(), message, "{side}: {run}");
             run.says(["FAILED, too many dirty records"]);
             assert_eq!(scratch.ids(), [0; 0], "{side}: {run}");
-            assert_eq!(run.summary()["outcome"]["dirty_limit"], message, "{side}: {run}");
+            assert_eq!(run.summary()["cause"]["message"], message, "{side}: {run}");
             let told: usize = message.split(' ').next().unwrap().parse().unwrap();
             assert_eq!(
                 scratch.dirty_records().len(),

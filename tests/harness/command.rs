@@ -142,6 +142,11 @@ impl Running {
         self.wait_until(&format!("the file {name}"), || path.exists());
     }
 
+    /// What it has printed to stderr so far.
+    pub fn stderr(&self) -> String {
+        read(&self.stderr)
+    }
+
     /// Waits until it has printed something to stderr.
     pub fn wait_for_stderr(&mut self, text: &str) {
         let path = self.stderr.clone();

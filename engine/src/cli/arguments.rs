@@ -3,10 +3,11 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use encoding_rs::Encoding;
 
 use crate::config::{Variables, amounts};
+use crate::exposition::Address;
 
 mod definitions;
 use definitions::{Given, java_options, name_and_value};
@@ -137,6 +138,9 @@ pub(super) struct RunArguments {
     /// Write a trace that Perfetto opens, when the run has ended.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
+    /// Show the run to a Prometheus server here while it lasts: HOST:PORT, or PORT for this machine alone; 0 is any port that is free.
+    #[arg(long, value_name = "ADDR")]
+    pub metrics: Option<Address>,
     /// Let the first signal end the reading alone: what was read is written and committed. The second stops the run.
     #[arg(long)]
     pub drain: bool,
@@ -149,12 +153,19 @@ pub(super) struct RunArguments {
     /// What all channels of a job may hold together, such as 64M.
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = memory)]
     pub memory: usize,
-    /// Print the summary as JSON to stdout.
-    #[arg(long)]
-    pub json: bool,
+    /// Print the summary as JSON to stdout; or, a line each, whatever happens: progress each second, warnings, the summary.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "summary")]
+    pub json: Option<Json>,
     /// Print nothing but errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What `transship run` prints to stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Json {
+    Summary,
+    Events,
 }
 
 #[derive(Debug, Args)]

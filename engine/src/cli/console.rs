@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indicatif::ProgressBar;
 
+use super::events::Event;
 use crate::error::Error;
+use crate::perf::now_micros;
 use crate::secrets::Secrets;
 
 /// The one who prints. Clones print to the same place.
@@ -21,6 +23,7 @@ struct Shared {
     secrets: Mutex<Secrets>,
     bar: Mutex<Option<ProgressBar>>,
     no_bar: AtomicBool,
+    tells_events: AtomicBool,
 }
 
 impl Console {
@@ -31,6 +34,7 @@ impl Console {
                 secrets: Mutex::default(),
                 bar: Mutex::default(),
                 no_bar: AtomicBool::new(false),
+                tells_events: AtomicBool::new(false),
             }),
         }
     }
@@ -44,7 +48,11 @@ impl Console {
             .parse_filters(&filter)
             .format(move |_, record| {
                 let level = record.level().as_str().to_ascii_lowercase();
-                console.line(&format!("{} {level}: {}{}", now(), speaker(record.target()), record.args()));
+                let message = format!("{}{}", speaker(record.target()), record.args());
+                console.line(&format!("{} {level}: {message}", now()));
+                if record.level() <= log::Level::Warn {
+                    console.event(&Event::Warning { micros: now_micros(), message: &message });
+                }
                 Ok(())
             })
             .try_init();
@@ -60,20 +68,49 @@ impl Console {
 
     /// Prints an error and gives its exit code.
     pub(super) fn error(&self, error: &Error) -> i32 {
+        let exit_code = error.exit_code();
+        let tell = |message: &str| {
+            self.line(&format!("error: {message}"));
+            self.event(&Event::Error { micros: now_micros(), message, exit_code });
+        };
         match error {
-            Error::Refused(problems) => {
-                for problem in problems {
-                    self.line(&format!("error: {}", problem.message));
-                }
-            }
-            other => self.line(&format!("error: {other}")),
+            Error::Refused(problems) => problems.iter().for_each(|problem| tell(&problem.message)),
+            other => tell(&other.to_string()),
         }
-        error.exit_code()
+        exit_code
     }
 
     /// Prints what is odd, though not wrong, unless asked to be quiet.
     pub(super) fn warning(&self, text: &str) {
         self.note(&format!("warning: {text}"));
+        self.event(&Event::Warning { micros: now_micros(), message: text });
+    }
+
+    /// Prints that nothing moves, unless asked to be quiet.
+    pub(super) fn stall(&self, text: &str) {
+        self.note(text);
+        self.event(&Event::Stall { micros: now_micros(), message: text });
+    }
+
+    /// From here on a line of JSON on stdout tells of each thing that happens.
+    pub(super) fn tell_events(&self) {
+        self.shared.tells_events.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn tells_events(&self) -> bool {
+        self.shared.tells_events.load(Ordering::Relaxed)
+    }
+
+    /// Tells whoever wants to know of things that happen.
+    pub(super) fn event(&self, event: &Event<'_>) {
+        if !self.tells_events() {
+            return;
+        }
+        if let Ok(mut tree) = serde_json::to_value(event) {
+            self.mask_tree(&mut tree);
+            // Nobody can be told if stdout is gone.
+            let _ = self.verbatim(&format!("{tree}\n"));
+        }
     }
 
     /// Prints what a person may want to know, unless asked to be quiet.

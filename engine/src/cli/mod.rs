@@ -12,7 +12,10 @@ use transship_plugin_api::Kind;
 
 mod arguments;
 mod console;
+mod events;
+mod forecast;
 mod listing;
+mod metrics;
 mod monitor;
 mod perf;
 mod running;
@@ -20,6 +23,7 @@ mod signals;
 mod stages;
 mod stillness;
 mod summary;
+mod view;
 mod workshop;
 
 use arguments::{Arguments, Command, JobOptions, PluginPath};
@@ -209,8 +213,10 @@ fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&text).map_err(|error| Error::Job(format!("{}: {error}", path.display())))
 }
 
-fn create(path: &Path) -> Result<std::fs::File> {
-    std::fs::File::create(path).map_err(|error| Error::Job(format!("cannot write {}: {error}", path.display())))
+/// Opens a file to write to. What is in it stays there until there is something new.
+fn writable(path: &Path) -> Result<std::fs::File> {
+    let options = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    options.map_err(|error| Error::Job(format!("cannot write {}: {error}", path.display())))
 }
 
 /// What could not be printed is an error: a report that is cut off must not look like one.

@@ -6,14 +6,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use transship_plugin_api::Kind;
 
-use super::arguments::RunArguments;
+use super::arguments::{Json, RunArguments};
 use super::console::Console;
+use super::events::Event;
 use super::monitor::{EachSecond, Watched};
 use super::workshop::{Made, Opened, Together, Workshop};
-use super::{Ended, STDOUT, create, failed_to, folder_of, listing, perf, print_json, read_all, stages, summary, told};
+use super::{
+    Ended, STDOUT, failed_to, folder_of, listing, metrics, perf, print_json, read_all, stages, summary, told, writable,
+};
 use crate::config::JobFile;
 use crate::error::{Error, Failure, Result};
+use crate::exposition::Door;
 use crate::job::{Job, Outcome, Summary};
+use crate::perf::now_micros;
 use crate::perf::recorder::Recorder;
 
 /// What a run writes to beside its targets.
@@ -32,26 +37,39 @@ struct Line<'j> {
     jobs: Vec<(Job<'j>, usize)>,
 }
 
-/// Summaries as JSON, in the order of the command line, whichever job is done first.
+/// What `--json` tells of a job when it has ended.
+enum Told {
+    Summary(serde_json::Value),
+    /// Of a dry run.
+    Plan(serde_json::Value),
+    /// It did not begin.
+    Nothing,
+}
+
+/// What is told of jobs as JSON, in the order of the command line, whichever job is done first.
 #[derive(Default)]
 struct Summaries {
-    /// The number of the job whose summary comes next.
+    /// The number of the job that comes next.
     next: usize,
-    /// Those that wait for others; `None`: there is none.
-    waiting: BTreeMap<usize, Option<serde_json::Value>>,
+    /// Those that wait for others.
+    waiting: BTreeMap<usize, Told>,
 }
 
 /// Runs the jobs of all files. The first failure, in the order of the command line, decides how it ended; the others go on.
 pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
+    if arguments.json == Some(Json::Events) {
+        console.tell_events();
+    }
     let open = || -> Result<_> {
         let mut workshop =
             Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
+        let door = arguments.metrics.as_ref().map(metrics::open).transpose()?;
         // Before anything runs: that a file cannot be written should not be found out after hours.
         for page in [&arguments.report, &arguments.trace].into_iter().flatten() {
-            create(page)?;
+            writable(page)?;
         }
         if let Some(path) = records_of(arguments) {
-            workshop.record(create(&path)?);
+            workshop.record(writable(&path)?);
         }
         if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
             return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
@@ -59,9 +77,9 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
         if arguments.drain {
             workshop.signals.drain_first();
         }
-        Ok(workshop)
+        Ok((workshop, door))
     };
-    let workshop = open().map_err(|error| console.error(&error))?;
+    let (workshop, door) = open().map_err(|error| console.error(&error))?;
     let opened: Vec<Opened> = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
     let together = Together { slots: arguments.slots.map(|slots| slots.get() as usize), in_order: arguments.in_order };
     workshop
@@ -69,9 +87,9 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
             // How each file ended, in the order of the command line.
             let ended = made.iter().map(|_| Ok(())).collect();
             let run = Run { arguments, workshop: &workshop, summaries: Mutex::default() };
-            run.all(made, ended, shared.contents)
+            run.all(made, ended, shared.contents, door)
         })
-        .and(told(write_pages(arguments), console))
+        .and(told(write_pages(arguments, workshop.recorder()), console))
 }
 
 /// Where perf records go: a report and a trace are made of them, and they lie beside it until the run has ended.
@@ -85,17 +103,18 @@ fn records_of(arguments: &RunArguments) -> Option<PathBuf> {
 }
 
 /// What is made of the records of the run.
-fn write_pages(arguments: &RunArguments) -> Result<()> {
+fn write_pages(arguments: &RunArguments, recorder: Option<&Recorder>) -> Result<()> {
+    let (Some(records), Some(recorder)) = (records_of(arguments), recorder) else { return Ok(()) };
     let pages = [&arguments.report, &arguments.trace];
-    let Some(records) = records_of(arguments).filter(|_| pages.iter().any(|page| page.is_some())) else {
-        return Ok(());
-    };
-    // Where nothing ran there is nothing to show.
-    if std::fs::metadata(&records).is_ok_and(|records| records.len() == 0) {
-        for page in pages.into_iter().flatten() {
-            let _ = std::fs::remove_file(page);
+    if !recorder.has_lines() {
+        // Where nothing ran there is nothing to show: the files that were made for it go, those that were there before stay.
+        let all = pages.into_iter().flatten().chain([&records]);
+        for file in all.filter(|file| std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() == 0)) {
+            let _ = std::fs::remove_file(file);
         }
-    } else {
+        return Ok(());
+    }
+    if pages.iter().any(|page| page.is_some()) {
         let recordings = perf::read(&records)?;
         if let Some(page) = &arguments.report {
             perf::write_report(page, &recordings, None)?;
@@ -112,7 +131,7 @@ fn write_pages(arguments: &RunArguments) -> Result<()> {
 }
 
 impl Run<'_> {
-    fn all(&self, made: Vec<Made<'_>>, mut ended: Vec<Ended>, at_once: usize) -> Ended {
+    fn all(&self, made: Vec<Made<'_>>, mut ended: Vec<Ended>, at_once: usize, door: Option<Door>) -> Ended {
         let mut lines = VecDeque::new();
         let mut numbers = 0..;
         for (place, Made { path, jobs }) in made.into_iter().enumerate() {
@@ -149,7 +168,7 @@ impl Run<'_> {
                 }
             }
         };
-        self.workshop.watch_all(&watched, || {
+        let all_work = || {
             std::thread::scope(|scope| {
                 for number in 1..threads {
                     // Without another thread its jobs run on those that there are.
@@ -157,14 +176,15 @@ impl Run<'_> {
                 }
                 work();
             });
-        });
+        };
+        metrics::serve(door, &watched, self.console(), || self.workshop.watch_all(&watched, all_work));
         ended.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
     }
 
     /// What is odd about the jobs of a file is told; what cannot go on is an error.
     fn may_run(&self, path: &Path, jobs: &[Job<'_>]) -> Result<()> {
         if jobs.iter().any(|job| job.writer_info().target == STDOUT) {
-            if self.arguments.json {
+            if self.arguments.json.is_some() {
                 let message =
                     "--json prints the summary to stdout, where this job prints its records: let the writer use a file";
                 return Err(Error::Job(message.into()));
@@ -180,7 +200,7 @@ impl Run<'_> {
     fn job(&self, number: usize, job: Job<'_>, file: &JobFile) -> Ended {
         // Whatever the jobs at hand came to, those after them do not begin.
         if let Some(signal) = self.workshop.signals.received() {
-            let _ = self.summaries().add(number, None, self.console());
+            let _ = self.summaries().add(number, Told::Nothing, self.console());
             return Err(128 + signal);
         }
         let result =
@@ -190,9 +210,13 @@ impl Run<'_> {
 
     /// `job.setting.dryRun`: shows what would be done.
     fn dry_run(&self, number: usize, job: &Job<'_>, file: &JobFile) -> Result<()> {
-        if self.arguments.json {
+        if self.arguments.json.is_some() {
             let plan = listing::plan_json(job, file);
-            self.summaries().add(number, plan.as_ref().ok().cloned(), self.console())?;
+            self.summaries().add(
+                number,
+                plan.as_ref().map_or(Told::Nothing, |plan| Told::Plan(plan.clone())),
+                self.console(),
+            )?;
             plan?;
         } else {
             self.console().note(listing::plan(job, file)?.trim_end());
@@ -204,10 +228,9 @@ impl Run<'_> {
     fn move_records(&self, number: usize, job: Job<'_>) -> Result<()> {
         let summary = job.run();
         self.console().note(summary::text(&summary).trim_end());
-        if self.arguments.json {
-            let json = serde_json::to_value(&summary).map_err(|error| failed_to("print the summary", &error.into()));
-            self.summaries().add(number, json.as_ref().ok().cloned(), self.console())?;
-            json?;
+        if self.arguments.json.is_some() {
+            let json = serde_json::to_value(&summary).map_err(|error| failed_to("print the summary", &error.into()))?;
+            self.summaries().add(number, Told::Summary(json), self.console())?;
         }
         verdict(summary, self.workshop.signals.received()).and(self.perf_written())
     }
@@ -242,11 +265,24 @@ impl Run<'_> {
 
 impl Summaries {
     /// Prints it once those before it are printed.
-    fn add(&mut self, number: usize, summary: Option<serde_json::Value>, console: &Console) -> Result<()> {
-        self.waiting.insert(number, summary);
-        while let Some(summary) = self.waiting.remove(&self.next) {
+    fn add(&mut self, number: usize, told: Told, console: &Console) -> Result<()> {
+        self.waiting.insert(number, told);
+        while let Some(told) = self.waiting.remove(&self.next) {
             self.next += 1;
-            summary.map(|summary| print_json(&summary, console)).transpose()?;
+            told.print(console)?;
+        }
+        Ok(())
+    }
+}
+
+impl Told {
+    fn print(&self, console: &Console) -> Result<()> {
+        let micros = now_micros();
+        match self {
+            Told::Nothing => {}
+            Told::Summary(summary) if console.tells_events() => console.event(&Event::Summary { micros, summary }),
+            Told::Plan(plan) if console.tells_events() => console.event(&Event::Plan { micros, plan }),
+            Told::Summary(tree) | Told::Plan(tree) => print_json(tree, console)?,
         }
         Ok(())
     }
@@ -258,7 +294,7 @@ pub(super) fn verdict(summary: Summary, signal: Option<i32>) -> Result<()> {
         (Outcome::Done, _) => Ok(()),
         (Outcome::Cancelled, Some(signal)) => Err(Error::Signal(signal)),
         (Outcome::Cancelled, None) => Err(Failure::new(Kind::Cancelled, "cancelled").into()),
-        (Outcome::DirtyLimit(message), _) => Err(Error::DirtyLimit(message)),
+        (Outcome::DirtyLimit { message }, _) => Err(Error::DirtyLimit(message)),
         (Outcome::Failed(failure), _) => Err(failure.into()),
     }
 }

@@ -54,7 +54,7 @@ fn waits(latency: &Latency) -> String {
 mod tests {
     use super::*;
     use crate::latency::Distribution;
-    use crate::metrics::Figure;
+    use crate::metrics::{Figure, Waited};
 
     /// KA-23: nothing that the kata reports is missing.
     #[test]
@@ -66,7 +66,7 @@ mod tests {
             place: "job.content[0].transformer[1]".into(),
             setting: "12 lanes".into(),
             figures: vec![Figure::gauge("waiting", 3)],
-            latencies: vec![Latency { name: "start".into(), distribution }],
+            latencies: vec![Latency { name: "start".into(), distribution, so_far: Waited::default() }],
             remarks: Vec::new(),
         };
         assert_eq!(

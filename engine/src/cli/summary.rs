@@ -80,7 +80,7 @@ fn outcome(summary: &Summary) -> &'static str {
         Outcome::Done if counts.read > 0 && counts.read == counts.dirty() => "done, but EVERY RECORD WAS DIRTY",
         Outcome::Done => "done",
         Outcome::Failed(_) => "FAILED",
-        Outcome::DirtyLimit(_) => "FAILED, too many dirty records",
+        Outcome::DirtyLimit { .. } => "FAILED, too many dirty records",
         Outcome::Cancelled => "STOPPED",
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn end(recorder: &Recorder, summary: &Summary, dirty: &Dirty) {
     let (result, message) = match &summary.outcome {
         Outcome::Done => ("done", None),
         Outcome::Failed(failure) => ("failed", Some(failure.to_string())),
-        Outcome::DirtyLimit(message) => ("dirty_limit", Some(message.clone())),
+        Outcome::DirtyLimit { message } => ("dirty_limit", Some(message.clone())),
         Outcome::Cancelled => ("cancelled", None),
     };
     let counts = &summary.counts;

@@ -13,17 +13,15 @@ use crate::slots::Standing;
 use crate::task::{Counts, TaskReport};
 
 /// What became of a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     pub job: String,
     /// Which entry of `job.content` it was, from 0.
-    #[serde(default)]
     pub content: usize,
     /// How many entries run.
-    #[serde(default)]
     pub contents: usize,
     /// The number that whoever started the run calls it by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub job_id: Option<i64>,
     pub run: String,
     pub reader: String,
@@ -34,15 +32,14 @@ pub struct Summary {
     pub moving_seconds: f64,
     pub commit_class: CommitClass,
     /// Whether what tasks wrote was made safe while they went on.
-    #[serde(default)]
     pub checkpoints: bool,
     pub channels: u32,
     /// How it shared the slots of the run.
-    #[serde(default)]
     pub standing: Standing,
+    /// `outcome` is a word; what was wrong, if anything was, is `cause`.
+    #[serde(flatten)]
     pub outcome: Outcome,
     /// Whether reading was ended before its end, and what had been read was written.
-    #[serde(default)]
     pub drained: bool,
     pub committed: Committed,
     /// The sum over committed tasks.
@@ -51,25 +48,26 @@ pub struct Summary {
     pub aborted: Counts,
     pub tasks: Vec<TaskReport>,
     /// What transformers have counted and measured.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageMetrics>,
     /// The phases of the job itself.
     pub perf: Perf,
     /// The file that holds the dirty records, if there are any.
     pub dirty_file: Option<PathBuf>,
     /// Where the first of them was met, and what was wrong with it.
-    #[serde(default)]
     pub first_dirty: Option<String>,
 }
 
 /// How a job ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome", content = "cause", rename_all = "snake_case")]
 pub enum Outcome {
     Done,
     Failed(Failure),
     /// More records were dirty than the job allows.
-    DirtyLimit(String),
+    DirtyLimit {
+        message: String,
+    },
     /// It was asked to stop.
     Cancelled,
 }

@@ -20,6 +20,8 @@ pub struct Recorder {
 
 struct State {
     file: File,
+    /// Whether there are lines of this run in it.
+    has_lines: bool,
     /// Why nothing more can be written.
     failure: Option<std::io::Error>,
 }
@@ -65,9 +67,14 @@ struct Whole<T> {
 }
 
 impl Recorder {
-    /// Writes to this file.
+    /// Writes to this file. What is in it goes with the first line.
     pub fn new(file: File, mask: impl Fn(&str) -> String + Send + Sync + 'static) -> Recorder {
-        Recorder { state: Mutex::new(State { file, failure: None }), mask: Box::new(mask) }
+        Recorder { state: Mutex::new(State { file, has_lines: false, failure: None }), mask: Box::new(mask) }
+    }
+
+    /// Whether anything has been recorded.
+    pub fn has_lines(&self) -> bool {
+        self.state().has_lines
     }
 
     /// An entry of a job begins.
@@ -152,12 +159,23 @@ impl Recorder {
         });
         let mut state = self.state();
         if state.failure.is_none() {
-            state.failure = rendered.map_err(Into::into).and_then(|()| state.file.write_all(&text)).err();
+            state.failure = rendered.map_err(Into::into).and_then(|()| state.write(&text)).err();
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn write(&mut self, lines: &[u8]) -> std::io::Result<()> {
+        if !self.has_lines && !lines.is_empty() {
+            self.has_lines = true;
+            // A pipe has nothing to empty.
+            let _ = self.file.set_len(0);
+        }
+        self.file.write_all(lines)
     }
 }
 

@@ -259,7 +259,7 @@ impl Parts for Look<'_, '_> {
                 let advice = format!("at most {MOST_BYTES} are possible: make several splits of it");
                 return Err(while_looking(Failure::new(Kind::Unsupported, format!("{message}; {advice}"))));
             }
-            self.source.line.progress.task_known(split.bytes);
+            self.source.line.progress.task_known(&split);
             Ok((split, bytes))
         };
         splits.into_iter().map(known).collect()

@@ -14,8 +14,8 @@ use crate::dirty::Dirty;
 use crate::error::Failure;
 use crate::gate::Gate;
 use crate::lanes::Lanes;
-use crate::latency::Histogram;
-use crate::metrics::{Figure, Latency, StageMetrics};
+use crate::latency::{Histogram, Latencies};
+use crate::metrics::{Figure, Latency, StageMetrics, Waited};
 use crate::openings::Opener;
 use crate::perf::recorder::{Attempt, Owner, Recorder};
 use crate::perf::recording::{Second, TaskLine};
@@ -200,9 +200,12 @@ impl Line<'_> {
 fn of_lanes(lanes: &Lanes, order: &Maker<'_>, ever: bool) -> StageMetrics {
     let gauge = lanes.gauge();
     let (lately, all) = lanes.waits();
-    let waits = if ever { all } else { lately };
-    let latency =
-        |name: &'static str, waits: &Histogram| Latency { name: name.into(), distribution: waits.distribution() };
+    let waits = if ever { &all } else { &lately };
+    let latency = |name: &'static str, of: fn(&Latencies) -> &Histogram| Latency {
+        name: name.into(),
+        distribution: of(waits).distribution(),
+        so_far: Waited { count: of(&all).count(), micros: of(&all).micros() },
+    };
     StageMetrics {
         stage: order.name().into(),
         place: order.place().into(),
@@ -214,9 +217,9 @@ fn of_lanes(lanes: &Lanes, order: &Maker<'_>, ever: bool) -> StageMetrics {
             Figure::gauge("keys in work", gauge.held as u64),
         ],
         latencies: vec![
-            latency("start", &waits.start),
-            latency("key wait", &waits.key),
-            latency("lane wait", &waits.lane),
+            latency("start", |waits| &waits.start),
+            latency("key wait", |waits| &waits.key),
+            latency("lane wait", |waits| &waits.lane),
         ],
         remarks: Vec::new(),
     }

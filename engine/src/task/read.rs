@@ -247,6 +247,7 @@ impl Loop<'_> {
         self.reading.bytes += bytes;
         self.unflushed = true;
         self.attempt.line.progress.read(records, bytes);
+        self.attempt.reach.read(records, bytes, batch.read_share.take());
         self.attempt.line.dirty.read(records);
         if self.chain.is_empty() {
             return self.send_batch(batch);
@@ -308,13 +309,18 @@ impl Loop<'_> {
         let capacity = self.outlet.capacity();
         let limit = BatchLimit { records: capacity.records.get(), bytes: capacity.bytes.get() };
         let pieces = cut(batch, limit).map_err(|error| Failure::of(&error, &self.attempt.line.reader_name))?;
-        for piece in pieces {
+        let last = pieces.len() - 1;
+        for (place, mut piece) in pieces.into_iter().enumerate() {
             if piece.bytes > self.attempt.line.plan.max_record_bytes && piece.num_rows() == 1 {
                 self.refuse(&piece)?;
                 continue;
             }
             let size = Size { records: piece.num_rows(), bytes: piece.bytes };
             self.throttle(size)?;
+            if matches!(self.outlet, Outlet::Channel(_)) {
+                let share = self.attempt.reach.sent();
+                piece.read_share = (place == last).then_some(share);
+            }
             self.send(Parcel::Batch(piece), size)?;
         }
         Ok(())

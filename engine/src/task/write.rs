@@ -212,11 +212,12 @@ fn move_all(
         match parcel {
             Parcel::Schema(_) => return Err(Failure::new(Kind::Internal, "the schema came twice")),
             Parcel::Batch(batch) => {
-                let (records, bytes) = (batch.num_rows() as u64, batch.bytes as u64);
+                let (records, bytes, share) = (batch.num_rows() as u64, batch.bytes as u64, batch.read_share);
                 calls.call("write", || task.write(batch)).map_err(failed)?;
                 taken.records += records;
                 taken.bytes += bytes;
                 attempt.line.progress.written(records);
+                attempt.reach.written(share);
             }
             Parcel::Mark(Mark::Flush) => calls.call("flush", || task.flush()).map_err(failed)?,
             Parcel::Source(_) => {}

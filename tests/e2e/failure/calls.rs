@@ -76,7 +76,7 @@ fn check_panics(calls: &[Call], job: fn(&str, &str) -> Job) {
 
 fn check_failure(scratch: &Scratch, run: &Finished, at: &str, kind: &str) {
     assert_eq!(scratch.files(), ["job.json", "journal"], "{at}: something was left at the target\n{run}");
-    assert_eq!(text(&run.summary(), "/outcome/failed/kind"), kind, "{at}: {run}");
+    assert_eq!(text(&run.summary(), "/cause/kind"), kind, "{at}: {run}");
     check_order(scratch, at);
 }
 
@@ -142,7 +142,7 @@ fn every_kind_of_error_is_told_as_it_came() {
         let scratch = Scratch::new();
         let run = scratch.run(&with_reader_fault("next", &format!("error:{kind}"))).fails_with(1);
         assert_eq!(run.error(), "task 0 (split 0): faultyreader: next failed: as it was told to", "{kind}: {run}");
-        assert_eq!(text(&run.summary(), "/outcome/failed/kind"), kind, "{run}");
+        assert_eq!(text(&run.summary(), "/cause/kind"), kind, "{run}");
     }
 }
 

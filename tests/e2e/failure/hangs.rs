@@ -100,7 +100,7 @@ fn a_failure_wakes_a_task_that_waits_for_its_turn_at_the_target() {
         json!({ "maxOpenTasks": 1, "fail": { "at": "write", "how": "hang_until_cancelled", "marker": "hanging" } });
     let job = faulty(json!({ "splits": 3, "fail": faults }), writer).channels(3);
     let run = scratch.run(&job).fails_with(1);
-    assert_eq!(text(&run.summary(), "/outcome/failed/message"), "next failed: the cause");
+    assert_eq!(text(&run.summary(), "/cause/message"), "next failed: the cause");
     assert_eq!(scratch.calls("writer abort_task"), scratch.calls("writer task_prepare"), "{run}");
     assert_eq!(scratch.ids(), [0; 0], "{run}");
 }

@@ -1,0 +1,111 @@
+//! How far a run is, while it runs: a few lines on a terminal, a line of JSON for each thing that happens.
+
+use std::fmt::Write;
+
+use transship_tests::records::{json_lines, number, text};
+use transship_tests::{Job, Scratch, Value, faulty, json, plugin};
+
+/// Runs a job with `--json=events` and gives the events.
+fn events(scratch: &Scratch, job: &Job, code: i32) -> Vec<Value> {
+    scratch.job("job.json", job);
+    json_lines(&scratch.transship(["run", "job.json", "--json=events"]).run().ends_with(code).stdout)
+}
+
+fn of_kind<'a>(events: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["event"] == kind)
+}
+
+/// Files of lines that are all alike, so that bytes are as good as records to tell how much is done.
+fn lines(count: usize) -> String {
+    (0..count).fold(String::new(), |mut text, number| {
+        let _ = writeln!(text, "{number:08},some words that make the line longer");
+        text
+    })
+}
+
+/// Trap 21.
+#[test]
+fn progress_is_within_five_points_of_the_truth_on_skewed_splits() {
+    let scratch = Scratch::new();
+    let mut all = 40_000;
+    scratch.write("in/a.csv", lines(all));
+    for number in 0..8 {
+        scratch.write(format!("in/b{number}.csv"), lines(500));
+        all += 500;
+    }
+    let reader = plugin("txtfilereader", json!({ "path": ["in/*"], "fieldDelimiter": ",", "column": ["*"] }));
+    let job = Job::new(reader, plugin("streamwriter", json!({ "print": false })))
+        .channels(2)
+        .with("job.setting.speed.record", 12_000)
+        .with("core.transport.channel.flowControlInterval", 20);
+    let events = events(&scratch, &job, 0);
+    let progress: Vec<_> = of_kind(&events, "progress").collect();
+    assert!(progress.len() >= 2, "a job of several seconds tells how far it is: {events:?}");
+    for event in &progress {
+        let told = event["share"].as_f64().unwrap_or_else(|| panic!("{event}"));
+        let truth = number(event, "/written_records") as f64 / all as f64;
+        assert!((told - truth).abs() <= 0.05, "{told} instead of {truth}: {event}");
+        assert_eq!(text(event, "/unit"), "bytes");
+    }
+    let last = progress.last().unwrap();
+    assert!(last["left_seconds"].as_f64().is_some_and(|left| left < 10.0), "{last}");
+}
+
+#[test]
+fn each_thing_that_happens_is_a_line_of_json_and_the_summary_is_the_last() {
+    let scratch = Scratch::new();
+    let slow = json!({ "at": "next", "how": "delay", "millis": 150 });
+    let job = faulty(json!({ "records": 100, "splits": 2, "fail": slow }), json!({}));
+    let events = events(&scratch, &job, 0);
+    let progress = of_kind(&events, "progress").next().unwrap_or_else(|| panic!("{events:?}"));
+    assert_eq!(text(progress, "/job"), "job");
+    assert_eq!((number(progress, "/tasks/known"), text(progress, "/unit")), (2, "records"));
+    assert_eq!(text(progress, "/limit"), "reader-bound");
+    assert!(text(progress, "/slowest/split").starts_with("split "), "{progress}");
+    let last = events.last().unwrap();
+    assert_eq!((text(last, "/event"), text(last, "/summary/outcome")), ("summary", "done"));
+    assert!(events.iter().all(|event| number(event, "/micros") > 1_000_000_000_000_000), "{events:?}");
+}
+
+#[test]
+fn what_goes_wrong_is_an_event_with_the_exit_code() {
+    let scratch = Scratch::new();
+    let fails = json!({ "at": "write", "how": "error:io", "message": "the disk is gone" });
+    let found = events(&scratch, &faulty(json!({}), json!({ "fail": fails })), 1);
+    let summary = of_kind(&found, "summary").next().unwrap();
+    assert_eq!(text(summary, "/summary/outcome"), "failed");
+    let error = of_kind(&found, "error").next().unwrap();
+    assert!(text(error, "/message").contains(text(summary, "/summary/cause/message")), "{error} {summary}");
+    assert_eq!(number(error, "/exit_code"), 1);
+
+    let refused = events(&scratch, &faulty(json!({}), json!({})).with("job.setting.speed.channel", "many"), 2);
+    assert_eq!((refused.len(), text(&refused[0], "/event"), number(&refused[0], "/exit_code")), (1, "error", 2));
+}
+
+#[test]
+fn a_dry_run_is_an_event_as_well() {
+    let events = events(&Scratch::new(), &faulty(json!({}), json!({})).with("job.setting.dryRun", true), 0);
+    assert_eq!(text(&events[0], "/plan/reader"), "faultyreader");
+}
+
+#[test]
+fn events_hold_no_secrets() {
+    let scratch = Scratch::new();
+    let fails = json!({ "at": "write", "how": "error:io", "message": "hunter2 was refused" });
+    let found = events(&scratch, &faulty(json!({ "password": "hunter2" }), json!({ "fail": fails })), 1);
+    assert!(!found.iter().any(|event| event.to_string().contains("hunter2")), "{found:?}");
+}
+
+#[test]
+fn on_a_terminal_a_bar_tells_how_much_is_done_and_which_task_is_the_slowest() {
+    let scratch = Scratch::new();
+    let slow = json!({ "at": "next", "split": 1, "how": "delay", "millis": 300 });
+    let job = faulty(json!({ "records": 100, "splits": 2, "fail": slow }), json!({})).channels(2);
+    scratch.job("job.json", &job);
+    // `script` runs it on a terminal of its own.
+    let run = scratch.transship(["run", "job.json"]).within("script -qec \"'$1' run job.json\" /dev/null").run();
+    let screen = run.succeeds().stdout;
+    for words in ["% done", "records, ", "tasks 1 of 2", "reader-bound", "slowest: task 1 (split 1), "] {
+        assert!(screen.contains(words), "no {words:?} in {screen:?}");
+    }
+}
