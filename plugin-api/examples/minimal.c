@@ -91,7 +91,7 @@ static char *find_string(const char *json, size_t len, const char *key) {
 enum { SPLIT_RECORDS = 1000 };
 
 typedef struct { int64_t records, split_from; } counter;
-typedef struct { int64_t at, to, batch_records; char resume[32]; } counting;
+typedef struct { int64_t from, at, to, batch_records; char resume[32]; } counting;
 
 static int32_t reader_splits(ts_reader *reader, const char *request, size_t len, ts_text *splits, ts_error *error) {
     counter *self = reader->data;
@@ -191,6 +191,7 @@ static int32_t task_next(ts_reader_task *task, uint64_t timeout_micros, int32_t 
     self->at += rows;
     batch->resume_len = (size_t)snprintf(self->resume, sizeof self->resume, "%" PRId64, self->at);
     batch->resume = self->resume; /* lent until the next call */
+    batch->read_share = (double)(self->at - self->from) / (double)(self->to - self->from); /* for progress */
     *kind = TS_ITEM_BATCH;
     return TS_OK;
 }
@@ -208,8 +209,8 @@ static int32_t reader_open(ts_reader *reader, const char *split, size_t split_le
     counting *self = calloc(1, sizeof *self);
     (void)reader, (void)host;
     if (!self) return fail(error, TS_INTERNAL, "out of memory");
-    int64_t from = find_number(split, split_len, "from", 0);
-    self->at = find_number(options, options_len, "position", from);
+    self->from = find_number(split, split_len, "from", 0);
+    self->at = find_number(options, options_len, "position", self->from);
     self->to = find_number(split, split_len, "to", 0);
     self->batch_records = find_number(options, options_len, "batch_records", 8192);
     *task = (ts_reader_task){&READER_TASK, self};

@@ -4,6 +4,7 @@ mod cases;
 mod failure;
 mod locks;
 mod messages;
+mod progress;
 mod reading;
 mod settings;
 mod values;

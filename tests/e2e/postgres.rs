@@ -4,6 +4,7 @@ mod bad_records;
 mod failure;
 mod locks;
 mod messages;
+mod progress;
 mod reading;
 mod swapping;
 mod values;

@@ -52,9 +52,12 @@ impl Outgoing {
         };
         let (resume, resume_len) = self.resume.as_ref().map_or((ptr::null(), 0), |text| (text.as_ptr(), text.len()));
         let positions = self.positions.as_ref().map_or(ptr::null(), |positions| positions.as_ptr());
-        let lent = ManuallyDrop::new(TsBatch { size, array, n_bytes, first, positions, resume, resume_len, read_share });
+        let lent =
+            ManuallyDrop::new(TsBatch { size, array, n_bytes, first, positions, resume, resume_len, read_share });
         // SAFETY: it is not null and has room for so many bytes (above), and holds nothing (the caller); what is copied is not dropped.
-        unsafe { ptr::copy_nonoverlapping(ptr::from_ref(&*lent).cast(), out.cast::<u8>(), size.min(size_of::<TsBatch>())) };
+        unsafe {
+            ptr::copy_nonoverlapping(ptr::from_ref(&*lent).cast(), out.cast::<u8>(), size.min(size_of::<TsBatch>()))
+        };
         Ok(())
     }
 

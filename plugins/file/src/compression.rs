@@ -45,8 +45,34 @@ impl Compression {
     }
 }
 
-/// Bytes to read, on any thread.
-pub(crate) type Bytes = Box<dyn Read + Send>;
+/// The plain bytes of a file, to be read on any thread.
+pub(crate) type Bytes = Box<dyn Plain>;
+
+/// Plain bytes that know what they were made of.
+pub(crate) trait Plain: Read + Send {
+    /// About how many bytes of the file the plain ones before this place were made of; they have been read.
+    fn used_for(&self, place: u64) -> u64;
+}
+
+/// Bytes that are in the file as they stand.
+pub(crate) struct NotPacked<R>(pub R);
+
+impl<R: Read> Read for NotPacked<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into)
+    }
+}
+
+impl<R: Read + Send> Plain for NotPacked<R> {
+    fn used_for(&self, place: u64) -> u64 {
+        place
+    }
+}
+
+/// `part / whole` of a number, and all of it where there is no whole.
+fn share(number: u64, part: u64, whole: u64) -> u64 {
+    if part >= whole { number } else { (u128::from(number) * u128::from(part) / u128::from(whole)) as u64 }
+}
 
 /// The plain bytes of a gzip file.
 pub(crate) fn gzip(path: &Path) -> io::Result<Bytes> {
@@ -95,8 +121,10 @@ trait Member: Read {
     /// What every member begins with.
     const MAGIC: &'static [u8];
 
+    /// How many plain bytes are unpacked at a time, as the front of a file says; 0: some come as soon as any are read.
+    fn block(front: &[u8]) -> u64;
     fn start(packed: Packed) -> Self;
-    fn packed(&mut self) -> &mut Packed;
+    fn packed(&self) -> &Packed;
     fn finish(self) -> Packed;
 }
 
@@ -104,11 +132,14 @@ impl Member for GzDecoder<Packed> {
     const FORMAT: &'static str = "gzip";
     const MAGIC: &'static [u8] = &[0x1f, 0x8b];
 
+    fn block(_front: &[u8]) -> u64 {
+        0
+    }
     fn start(packed: Packed) -> Self {
         GzDecoder::new(packed)
     }
-    fn packed(&mut self) -> &mut Packed {
-        self.get_mut()
+    fn packed(&self) -> &Packed {
+        self.get_ref()
     }
     fn finish(self) -> Packed {
         self.into_inner()
@@ -119,11 +150,17 @@ impl Member for BzDecoder<Packed> {
     const FORMAT: &'static str = "bzip2";
     const MAGIC: &'static [u8] = b"BZh";
 
+    fn block(front: &[u8]) -> u64 {
+        match front {
+            [b'B', b'Z', b'h', level @ b'1'..=b'9', ..] => u64::from(level - b'0') * 100_000,
+            _ => 0,
+        }
+    }
     fn start(packed: Packed) -> Self {
         BzDecoder::new(packed)
     }
-    fn packed(&mut self) -> &mut Packed {
-        self.get_mut()
+    fn packed(&self) -> &Packed {
+        self.get_ref()
     }
     fn finish(self) -> Packed {
         self.into_inner()
@@ -136,17 +173,23 @@ struct Members<M> {
     /// `None` once everything is read.
     member: Option<M>,
     unpacked: u64,
+    /// How many bytes of the file were used by then.
+    used: u64,
+    block: u64,
+    /// How many bytes were unpacked, and how many used for them, before the latest were used.
+    before: (u64, u64),
 }
 
 impl<M: Member> Members<M> {
     fn open(path: &Path) -> io::Result<Self> {
         let mut packed = Packed::new(File::open(path)?);
         magic::refuse_unless(M::FORMAT, M::MAGIC, packed.fill_buf()?)?;
-        Ok(Members { member: Some(M::start(packed)), unpacked: 0 })
+        let block = M::block(packed.fill_buf()?);
+        Ok(Members { member: Some(M::start(packed)), unpacked: 0, used: 0, block, before: (0, 0) })
     }
 
-    fn damaged(&mut self, error: &io::Error) -> io::Error {
-        let used = self.member.as_mut().map_or(0, |member| member.packed().used);
+    fn damaged(&self, error: &io::Error) -> io::Error {
+        let used = self.member.as_ref().map_or(0, |member| member.packed().used);
         let what = match error.kind() {
             io::ErrorKind::UnexpectedEof => "is cut short: it ends in the middle of a member".to_owned(),
             _ => format!("is damaged: {error}"),
@@ -167,6 +210,7 @@ impl<M: Member> Members<M> {
         loop {
             let ahead = packed.fill_buf()?;
             if ahead.is_empty() {
+                self.used = packed.used;
                 return Ok(false);
             }
             let zeros = ahead.iter().take_while(|byte| **byte == 0).count();
@@ -201,6 +245,11 @@ impl<M: Member> Read for Members<M> {
                     }
                 }
                 Ok(count) => {
+                    let used = member.packed().used;
+                    if used > self.used {
+                        self.before = (self.unpacked, self.used);
+                        self.used = used;
+                    }
                     self.unpacked += count as u64;
                     return Ok(count);
                 }
@@ -209,5 +258,17 @@ impl<M: Member> Read for Members<M> {
             }
         }
         Ok(0)
+    }
+}
+
+impl<M: Member + Send> Plain for Members<M> {
+    fn used_for(&self, place: u64) -> u64 {
+        if self.member.is_none() && place >= self.unpacked {
+            return self.used;
+        }
+        // Of a block, all packed bytes are used before the first plain one comes.
+        let (unpacked, used) = self.before;
+        let used = used + share(self.used - used, self.unpacked - unpacked, self.block);
+        share(used, place, self.unpacked)
     }
 }

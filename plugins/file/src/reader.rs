@@ -86,7 +86,7 @@ impl Reader for FileReader {
     fn open(&mut self, split: &Split, options: &ReadOptions, host: HostRef) -> Result<Box<dyn ReaderTask>> {
         let (_, layout) = self.layout()?;
         let pieces = split::pieces(split)?;
-        Ok(Box::new(FileTask::new(self.config.clone(), layout, (&split.label, pieces), options, host)?))
+        Ok(Box::new(FileTask::new(self.config.clone(), layout, (split, pieces), options, host)?))
     }
 }
 

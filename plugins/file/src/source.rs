@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use transship_plugin_api::{Error, Result};
 
-use crate::compression::{self, Bytes, Compression, Entries};
+use crate::compression::{self, Bytes, Compression, Entries, NotPacked};
 use crate::encoding::{Decoder, Encoding, Stopped, UNDECODABLE};
 
 /// A file, or a range of its bytes that begins and ends between two records.
@@ -108,9 +108,9 @@ fn open_range(piece: &Piece) -> io::Result<Bytes> {
     }
     Ok(match piece.end {
         // What is no file on a disk cannot be read twice.
-        None if !is_range => Box::new(io::Cursor::new(front).chain(file)),
-        None => Box::new(file),
-        Some(end) => Box::new(ByteRange { file, at: piece.start, end }),
+        None if !is_range => Box::new(NotPacked(io::Cursor::new(front).chain(file))),
+        None => Box::new(NotPacked(file)),
+        Some(end) => Box::new(NotPacked(ByteRange { file, at: piece.start, end })),
     })
 }
 
@@ -240,6 +240,11 @@ impl Text {
         let Some(decoding) = &self.decoding else { return self.start + at };
         let (_, place) = decoding.anchor(at);
         self.start + place + decoding.encoding.encoded_length(known)
+    }
+
+    /// About how many bytes of the file were read for what stands before this place in the unpacked bytes.
+    pub(crate) fn used_for(&self, place: u64) -> u64 {
+        self.bytes.used_for(place)
     }
 
     /// The bytes of the file between these places, of which `text` was made; `None` if they are no longer known.

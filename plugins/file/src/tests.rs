@@ -9,6 +9,7 @@ mod packed;
 mod packs_of_files;
 mod places;
 mod reading;
+mod shares;
 mod typed;
 mod writing;
 
@@ -138,6 +139,14 @@ struct Read {
     splits: Vec<Split>,
     /// The rows of each batch, and where reading goes on behind it.
     batches: Vec<(usize, Value)>,
+    /// How much of its split is read with each batch.
+    shares: Vec<f64>,
+}
+
+impl Read {
+    fn nothing(schema: SchemaRef) -> Read {
+        Read { schema, rows: vec![], positions: vec![], dirty: vec![], splits: vec![], batches: vec![], shares: vec![] }
+    }
 }
 
 fn merge(parameter: &Value, more: Value) -> Value {
@@ -158,7 +167,7 @@ fn read_with(parameter: Value, channels: u32, options: &ReadOptions) -> Result<R
     let mut reader = crate::reader::new(&parameter, host.clone())?;
     reader.prepare()?;
     let schema = reader.schema()?.unwrap();
-    let mut read = Read { schema, rows: vec![], positions: vec![], dirty: vec![], splits: vec![], batches: vec![] };
+    let mut read = Read::nothing(schema);
     loop {
         let splits = reader.splits(&SplitRequest { channels, max: 2 })?;
         assert!(splits.len() <= 2);
@@ -189,6 +198,7 @@ fn read_split(
                 assert!(batch.num_rows() > 0 && batch.num_rows() <= options.batch_records);
                 let told = batch.bytes;
                 assert_eq!(told, byte_size(batch.records()?));
+                read.shares.push(batch.read_share.unwrap());
                 read.batches.push((batch.num_rows(), batch.position.clone().unwrap()));
                 read.positions.extend((0..batch.num_rows()).map(|row| batch.origin.position(row)));
                 read.rows.extend(rows_of(batch.records()?));

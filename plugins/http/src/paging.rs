@@ -108,6 +108,11 @@ impl Paging {
         })
     }
 
+    /// Whether there is only one page.
+    pub(crate) fn is_single(&self) -> bool {
+        self.by == By::Nothing
+    }
+
     /// The first page.
     pub(crate) fn start(&self) -> Place {
         let at = match self.by {

@@ -310,7 +310,7 @@ impl MySqlReader {
             let label = format!("{place}{called}{}", part.range.label(40));
             let detail = serde_json::to_value(Piece { source: index, range: part.range }).map_err(unreadable)?;
             let mut split = Split::new(format!("{index}.{number}"), label, detail);
-            split.records = part.records;
+            (split.records, split.bytes) = (part.size.records, part.size.bytes);
             split.limit = limit.clone();
             Ok(split)
         });

@@ -17,6 +17,8 @@ pub(crate) struct Table {
     pub(crate) indexes: Vec<Index>,
     /// About how many rows it has, where the server knows.
     pub(crate) rows: Option<u64>,
+    /// About how many bytes they have, where the server knows.
+    pub(crate) bytes: Option<u64>,
     /// The engine that keeps its rows; empty for a view.
     pub(crate) engine: String,
 }
@@ -111,12 +113,13 @@ pub(crate) fn find(session: &mut Session, name: &str) -> Result<Option<Table>> {
     if columns.is_empty() {
         return Ok(None);
     }
-    let sql = format!("SELECT table_rows, engine FROM information_schema.tables WHERE {which}");
+    let sql = format!("SELECT table_rows, data_length, engine FROM information_schema.tables WHERE {which}");
     let mut found = Table { name: name.into(), columns, ..Table::default() };
-    if let Some([rows, engine]) =
-        session.ask(&doing, &sql)?.into_iter().next().and_then(|row| <[_; 2]>::try_from(row).ok())
+    if let Some([rows, bytes, engine]) =
+        session.ask(&doing, &sql)?.into_iter().next().and_then(|row| <[_; 3]>::try_from(row).ok())
     {
-        found.rows = rows.and_then(|rows| rows.parse().ok());
+        let number = |text: Option<String>| text.and_then(|text| text.parse().ok());
+        (found.rows, found.bytes) = (number(rows), number(bytes));
         found.engine = engine.unwrap_or_default();
     }
     let sql = format!(

@@ -200,16 +200,14 @@ impl PostgresReader {
             condition: condition.as_deref(),
             columns: &columns,
         };
-        let (name, ranges) = match (&source.what, &table) {
-            (What::Query(_, number), _) => (format!("query {number}"), vec![split::PieceRange::whole()]),
-            (What::Table(_), Some(table)) => (table.name.clone(), cut.ranges(table)?),
-            (What::Table(text), None) => (text.clone(), vec![split::PieceRange::whole()]),
+        let (name, parts) = match (&source.what, &table) {
+            (What::Query(_, number), _) => (format!("query {number}"), vec![split::Part::whole()]),
+            (What::Table(_), Some(table)) => (table.name.clone(), cut.parts(table)?),
+            (What::Table(text), None) => (text.clone(), vec![split::Part::whole()]),
         };
-        let rows = table.as_ref().and_then(|table| table.rows).filter(|_| condition.is_none());
-        let share = rows.map(|rows| rows / ranges.len() as u64);
         let limit = self.config.limits[source.connection].get(self.chosen_server(source.connection)?);
-        let splits = ranges.into_iter().map(|range| {
-            let split = Piece { source: index, range }.split(&format!("{place}{name}"), share)?;
+        let splits = parts.into_iter().map(|split::Part { range, size }| {
+            let split = Piece { source: index, range }.split(&format!("{place}{name}"), size)?;
             Ok(Split { limit: limit.cloned(), ..split })
         });
         splits.collect()

@@ -25,6 +25,8 @@ pub(crate) struct Table {
     pub(crate) primary_key: Vec<String>,
     /// Its size in pages, where it has any.
     pub(crate) pages: u64,
+    /// Its size in bytes with what is kept beside its pages, where it has any.
+    pub(crate) bytes: Option<u64>,
     /// Its rows, as the server estimates them; `None` where it has never counted.
     pub(crate) rows: Option<u64>,
 }
@@ -123,7 +125,8 @@ fn look_up(session: &Session, name: &str) -> Result<Option<Table>> {
          CASE WHEN c.relkind IN ('r', 'm') THEN pg_relation_size(c.oid) / current_setting('block_size')::int8 ELSE 0 END, \
          coalesce((SELECT amname FROM pg_am WHERE pg_am.oid = c.relam), 'heap'), \
          EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND tgenabled <> 'D' AND tgtype & {ROW_BEFORE_INSERT} = {ROW_BEFORE_INSERT}), \
-         has_table_privilege(c.oid, 'INSERT') \
+         has_table_privilege(c.oid, 'INSERT'), \
+         CASE WHEN c.relkind IN ('r', 'm') THEN pg_table_size(c.oid) END, c.relpages \
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
          WHERE c.oid = to_regclass({}) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
         Postgres.text(name)
@@ -136,6 +139,7 @@ fn look_up(session: &Session, name: &str) -> Result<Option<Table>> {
         _ => TableKind::Other,
     };
     let oid = text(0);
+    let pages = text(5).parse().unwrap_or(0);
     Ok(Some(Table {
         sql: text(1),
         name: text(2),
@@ -144,9 +148,21 @@ fn look_up(session: &Session, name: &str) -> Result<Option<Table>> {
         may_lock: text(8) == "t",
         columns: columns(session, &doing, &oid)?,
         primary_key: primary_key(session, &doing, &oid)?,
-        pages: text(5).parse().unwrap_or(0),
-        rows: text(4).parse::<i64>().ok().and_then(|rows| u64::try_from(rows).ok()).filter(|rows| *rows > 0),
+        pages,
+        bytes: text(9).parse().ok().filter(|_| kind == TableKind::Heap),
+        rows: text(4).parse().ok().and_then(|rows| rows_now(kind, rows, text(10).parse().unwrap_or(0.0), pages)),
     }))
+}
+
+/// How many rows a table has if its pages are as full as when the server counted last: so many rows in so many pages then.
+fn rows_now(kind: TableKind, counted: f64, counted_pages: f64, pages: u64) -> Option<u64> {
+    match kind {
+        TableKind::Heap if pages == 0 => Some(0),
+        // Zero may be that of a server that has never counted, and older ones say nothing else.
+        _ if counted <= 0.0 => None,
+        TableKind::Heap if counted_pages > 0.0 => Some((counted / counted_pages * pages as f64).round() as u64),
+        _ => Some(counted as u64),
+    }
 }
 
 fn columns(session: &Session, doing: &str, oid: &str) -> Result<Vec<Column>> {
@@ -187,4 +203,18 @@ fn primary_key(session: &Session, doing: &str, oid: &str) -> Result<Vec<String>>
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
     text.parse().map_err(|_| Error::internal(format!("the catalogue gives \"{text}\" in the place of a number")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_has_grown_has_more_rows_than_were_counted() {
+        assert_eq!(rows_now(TableKind::Heap, 1_000.0, 10.0, 10), Some(1_000));
+        assert_eq!(rows_now(TableKind::Heap, 1_000.0, 10.0, 25), Some(2_500));
+        assert_eq!(rows_now(TableKind::Heap, -1.0, 0.0, 25), None);
+        assert_eq!(rows_now(TableKind::Heap, 1_000.0, 10.0, 0), Some(0));
+        assert_eq!(rows_now(TableKind::Other, 1_000.0, -1.0, 0), Some(1_000));
+    }
 }

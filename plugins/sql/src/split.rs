@@ -11,6 +11,7 @@ mod in_turn;
 mod range;
 mod ranks;
 mod runs;
+mod sizes;
 mod steps;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub use in_turn::InTurn;
 pub use range::{Bound, Range, between};
 pub use ranks::by_ranks;
 pub use runs::{Index, Runs};
+pub use sizes::{RangeSize, TableSize};
 pub use steps::by_steps;
 
 /// More ranges of one table than this help nobody.

@@ -19,7 +19,7 @@ use transship_sql::split::{InTurn, parts};
 
 use crate::config::ReaderConfig;
 use crate::connection::{Access, Database, Stop, excerpt};
-use crate::split::{self, Range};
+use crate::split::{self, Part, Range, Spread};
 use crate::table::Table;
 use select::{Select, Wanted};
 use shape::Shape;
@@ -60,6 +60,9 @@ struct Piece {
     /// Whether rowids can be read as positions.
     rowids: bool,
     range: Range,
+    /// Where its rowids lie.
+    #[serde(default, skip_serializing_if = "Spread::is_unknown")]
+    spread: Spread,
 }
 
 /// What other processes of the run need not find out again.
@@ -131,6 +134,7 @@ impl Reader for SqliteReader {
             select,
             schema: shape.schema(),
             shape,
+            spread: piece.spread,
             label: split.label.clone(),
             options: options.clone(),
             host,
@@ -186,7 +190,7 @@ impl SqliteReader {
         };
         let name = match &source.what {
             What::Query(_, number) => {
-                let piece = Piece { source: index, rowids: false, range: Range::Whole };
+                let piece = Piece { source: index, rowids: false, range: Range::Whole, spread: Spread::default() };
                 return Ok(vec![piece.split(&format!("{place}query {number}"))?]);
             }
             What::Table(name) => name,
@@ -196,12 +200,9 @@ impl SqliteReader {
         let cut = Cut { config: &self.config, table: &table, connection };
         let failed = |error| database.failed(format_args!("splitting {name}"), error);
         let rowids = cut.rowids_are_positions().map_err(failed)?;
-        let pieces = cut.ranges(database, ranges)?.into_iter().map(|range| {
-            let records = match self.config.condition {
-                None => split::estimate(connection, &table, &range).map_err(failed)?,
-                Some(_) => None,
-            };
-            let split = Piece { source: index, rowids, range }.split(&format!("{place}{}", table.name()))?;
+        let pieces = cut.parts(database, ranges)?.into_iter().map(|Part { range, spread, records }| {
+            let piece = Piece { source: index, rowids, range, spread };
+            let split = piece.split(&format!("{place}{}", table.name()))?;
             Ok(Split { records, ..split })
         });
         pieces.collect()
@@ -226,7 +227,7 @@ impl Cut<'_> {
         }
     }
 
-    fn ranges(&self, database: &Database, ranges: usize) -> Result<Vec<Range>> {
+    fn parts(&self, database: &Database, ranges: usize) -> Result<Vec<Part>> {
         let Cut { config, table, connection } = self;
         let failed = |error| database.failed(format_args!("splitting {}", table.name()), error);
         let column = match config.split_by.as_deref() {
@@ -235,21 +236,38 @@ impl Cut<'_> {
             }
             _ => None,
         };
+        let whole = || self.whole().map(|part| vec![part]).map_err(failed);
         if ranges < 2 {
-            return Ok(vec![Range::Whole]);
+            return whole();
         }
         if let Some(column) = column {
             let condition = config.condition.as_deref();
             return split::by_key(connection, table, &column.name, condition, ranges).map_err(failed);
         }
-        let Some(rowid) = table.rowid else { return Ok(vec![Range::Whole]) };
+        let Some(rowid) = table.rowid else { return whole() };
         let asked = config.split_by.is_some();
         let worth_it = || split::has_more_rows_than(connection, table, ROWS_WORTH_SPLITTING);
         // Ranges of an expression that might be an aggregate would each yield a result of their own.
         if asked || select::are_plain(table, &config.columns) && worth_it().map_err(failed)? {
-            return split::by_rowid(connection, table, rowid, ranges).map_err(failed);
+            let parts = split::by_rowid(connection, table, rowid, ranges).map_err(failed)?;
+            return Ok(parts.into_iter().map(|part| self.as_far_as_known(part)).collect());
         }
-        Ok(vec![Range::Whole])
+        whole()
+    }
+
+    /// All of the table. With a condition its rows are not looked for: they say nothing of those that are read.
+    fn whole(&self) -> rusqlite::Result<Part> {
+        match self.config.condition {
+            None => split::whole(self.connection, self.table),
+            Some(_) => Ok(Part::new(Range::Whole)),
+        }
+    }
+
+    fn as_far_as_known(&self, part: Part) -> Part {
+        match self.config.condition {
+            None => part,
+            Some(_) => Part::new(part.range),
+        }
     }
 }
 

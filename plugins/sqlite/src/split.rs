@@ -7,18 +7,37 @@
 mod rowids;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Result, ToSql, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Result, ToSql, params};
 use serde::{Deserialize, Serialize};
 
 use crate::config::quote;
 use crate::table::Table;
+pub(crate) use rowids::Spread;
 use rowids::{rowid, runs};
+use transship_sql::split::{Runs, TableSize};
 
 /// Rowids looked at for each range, to find out how the keys are distributed.
 const SAMPLES_PER_RANGE: usize = 16;
 
 /// Bytes that a row takes at least.
 const SMALLEST_ROW: u64 = 4;
+
+/// A range, and what is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) range: Range,
+    /// Where its rowids lie, if it is a range of them.
+    pub(crate) spread: Spread,
+    /// About how many rows it has.
+    pub(crate) records: Option<u64>,
+}
+
+impl Part {
+    /// A range of which nothing else is known.
+    pub(crate) fn new(range: Range) -> Part {
+        Part { range, spread: Spread::default(), records: None }
+    }
+}
 
 /// Rows of one table that are read together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,12 +149,39 @@ impl Range {
 }
 
 /// About so many ranges of rowids.
-pub(crate) fn by_rowid(connection: &Connection, table: &Table, name: &str, ranges: usize) -> Result<Vec<Range>> {
-    let cuts: Vec<_> = runs(connection, table, name, ranges)?.cuts(ranges).into_iter().map(rowid).collect();
-    if cuts.is_empty() {
-        return Ok(vec![Range::Whole]);
+pub(crate) fn by_rowid(connection: &Connection, table: &Table, name: &str, ranges: usize) -> Result<Vec<Part>> {
+    let runs = runs(connection, table, name, ranges)?;
+    let is_dense = rows_in(&runs, connection)?.is_some();
+    let cuts: Vec<_> = runs.cuts(ranges).into_iter().map(rowid).collect();
+    let ranges = match cuts.is_empty() {
+        true => vec![Range::Whole],
+        false => Range::between(cuts, |from, below| Range::Rowids { from, below }),
+    };
+    let parts = ranges.into_iter().map(|range| {
+        let spread = match range {
+            Range::Rowids { from, below } => Spread::within(&runs, from, below),
+            _ => Spread::within(&runs, None, None),
+        };
+        Part { records: is_dense.then(|| spread.numbers()), range, spread }
+    });
+    Ok(parts.collect())
+}
+
+/// All of a table as one range.
+pub(crate) fn whole(connection: &Connection, table: &Table) -> Result<Part> {
+    let Some(name) = table.rowid else { return Ok(Part::new(Range::Whole)) };
+    let end = |order: &str| {
+        let sql = format!("SELECT {name} FROM {} ORDER BY {name} {order} LIMIT 1", table.sql());
+        connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).optional()
+    };
+    let mut spread = Spread::between(end("ASC")?.zip(end("DESC")?));
+    let most = most_rows(connection)?;
+    if spread.numbers() > most {
+        // There are gaps, and it is worth some look-ups where.
+        spread = Spread::within(&runs(connection, table, name, 1)?, None, None);
     }
-    Ok(Range::between(cuts, |from, below| Range::Rowids { from, below }))
+    let numbers = spread.numbers();
+    Ok(Part { range: Range::Whole, spread, records: (numbers <= most).then_some(numbers) })
 }
 
 /// About so many ranges of a column's values, and one for its NULLs.
@@ -145,22 +191,46 @@ pub(crate) fn by_key(
     column: &str,
     condition: Option<&str>,
     ranges: usize,
-) -> Result<Vec<Range>> {
+) -> Result<Vec<Part>> {
+    let is_all = condition.is_none();
     let condition = condition.map(|condition| format!(" AND ({condition})")).unwrap_or_default();
-    let bounds = match table.rowid {
+    let (bounds, rows) = match table.rowid {
         Some(name) => {
             let runs = runs(connection, table, name, ranges)?;
+            let rows = if is_all { rows_in(&runs, connection)? } else { None };
             let samples: Vec<_> = runs.samples(ranges * SAMPLES_PER_RANGE).into_iter().map(rowid).collect();
-            every_nth(sampled_keys(connection, table, column, name, &samples, &condition)?, ranges)
+            (every_nth(sampled_keys(connection, table, column, name, &samples, &condition)?, ranges), rows)
         }
-        None => quantiles(connection, table, column, &condition, ranges)?,
+        None => {
+            let (bounds, rows) = quantiles(connection, table, column, &condition, ranges)?;
+            (bounds, Some(rows))
+        }
     };
     if bounds.is_empty() {
-        return Ok(vec![Range::Whole]);
+        return Ok(vec![Part { records: rows, ..Part::new(Range::Whole) }]);
     }
-    let mut all = Range::between(bounds, |from, below| Range::Keys { column: column.into(), from, below });
-    all.push(Range::NullKeys { column: column.into() });
+    let with_keys = Range::between(bounds, |from, below| Range::Keys { column: column.into(), from, below });
+    let sizes = TableSize { rows, ..TableSize::default() }.of_each_of(with_keys.len() as u64);
+    let mut all: Vec<_> = with_keys
+        .into_iter()
+        .zip(sizes)
+        .map(|(range, size)| Part { records: size.records, ..Part::new(range) })
+        .collect();
+    // Nobody knows how many they are. There are few, as a rule, and parts of which some are unknown could not be compared.
+    all.push(Part { records: rows.map(|_| 0), ..Part::new(Range::NullKeys { column: column.into() }) });
     Ok(all)
+}
+
+/// About how many rows a table with these rowids has; `None` if it has so large gaps between them that they do not tell.
+fn rows_in(runs: &Runs, connection: &Connection) -> Result<Option<u64>> {
+    let numbers = Spread::within(runs, None, None).numbers();
+    Ok((numbers <= most_rows(connection)?).then_some(numbers))
+}
+
+/// How many rows the database has room for.
+fn most_rows(connection: &Connection) -> Result<u64> {
+    let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|bytes| bytes as u64 / SMALLEST_ROW)
 }
 
 /// The different keys of the rows at these rowids, or next behind them, in the database's order.
@@ -192,8 +262,14 @@ fn every_nth(keys: Vec<Key>, parts: usize) -> Vec<Key> {
     cuts.into_iter().map(|cut| keys[cut].clone()).collect()
 }
 
-/// The bounds that cut a table without rowids into so many equal parts: its keys are counted through once.
-fn quantiles(connection: &Connection, table: &Table, column: &str, condition: &str, parts: usize) -> Result<Vec<Key>> {
+/// The bounds that cut a table without rowids into so many equal parts, and how many rows have a key: they are counted through once.
+fn quantiles(
+    connection: &Connection,
+    table: &Table,
+    column: &str,
+    condition: &str,
+    parts: usize,
+) -> Result<(Vec<Key>, u64)> {
     let (name, key) = (table.sql(), quote(column));
     let rows = format!("FROM {name} WHERE {key} IS NOT NULL{condition}");
     let count: i64 = connection.query_row(&format!("SELECT count(*) {rows}"), [], |row| row.get(0))?;
@@ -206,25 +282,7 @@ fn quantiles(connection: &Connection, table: &Table, column: &str, condition: &s
     let keys = statement.query_map(params![stride, parts as i64 - 1], |row| Ok(Key::new(row.get_ref(0)?)))?;
     let mut keys: Vec<_> = keys.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
     keys.dedup();
-    Ok(keys)
-}
-
-/// How many rows a range has, if rowids tell: where they have large gaps, their number says nothing.
-pub(crate) fn estimate(connection: &Connection, table: &Table, range: &Range) -> Result<Option<u64>> {
-    let (Some(rowid), Range::Whole | Range::Rowids { .. }) = (table.rowid, range) else { return Ok(None) };
-    let (condition, values) = range.condition(table);
-    let condition = condition.map(|condition| format!(" WHERE {condition}")).unwrap_or_default();
-    let end = |order: &str| {
-        let sql = format!("SELECT {rowid} FROM {}{condition} ORDER BY {rowid} {order} LIMIT 1", table.sql());
-        connection.query_row(&sql, params_from_iter(&values), |row| row.get::<_, i64>(0)).optional()
-    };
-    let (Some(first), Some(last)) = (end("ASC")?, end("DESC")?) else { return Ok(Some(0)) };
-    let rows = last.abs_diff(first).saturating_add(1);
-    let bytes: i64 =
-        connection.query_row("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", [], |row| {
-            row.get(0)
-        })?;
-    Ok((rows <= bytes as u64 / SMALLEST_ROW).then_some(rows))
+    Ok((keys, count as u64))
 }
 
 /// Whether a table has more rows than this; looks at no more of them.

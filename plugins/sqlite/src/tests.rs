@@ -1,6 +1,7 @@
 //! Tests of reader and writer through their traits, on real files.
 
 mod misfits;
+mod progress;
 mod read;
 mod split;
 mod trip;
@@ -144,12 +145,14 @@ struct Taken {
     origin: Origin,
     bytes: usize,
     position: Option<Json>,
+    share: Option<f64>,
 }
 
 impl Taken {
     fn new(batch: Batch) -> Taken {
         let (origin, bytes, position) = (batch.origin.clone(), batch.bytes, batch.position.clone());
-        Taken { records: batch.into_records().unwrap(), origin, bytes, position }
+        let share = batch.read_share;
+        Taken { records: batch.into_records().unwrap(), origin, bytes, position, share }
     }
 
     fn rows(&self) -> impl Iterator<Item = Vec<Option<String>>> {

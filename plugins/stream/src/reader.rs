@@ -181,6 +181,7 @@ impl StreamReaderTask {
         let mut batch = Batch::new(records, bytes, Origin::from(self.next));
         self.next += rows as u64;
         batch.position = Some(self.next.into());
+        batch.read_share = Some(self.next as f64 / self.end as f64);
         Ok(batch)
     }
 }

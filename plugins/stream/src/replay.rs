@@ -56,7 +56,7 @@ impl Reader for ReplayReader {
         let detail = detail.map_err(|error| Error::internal(error.to_string()))?;
         let label = format!("events of {} clients, {} a second", self.config.clients, self.config.rate);
         let mut split = Split::new("replay", label, detail);
-        split.records = self.config.events.map(|events| events + (events as f64 * self.config.duplicates) as u64);
+        split.records = self.config.deliveries();
         split.bytes = split.records.map(|records| records.saturating_mul(task::EVENT_BYTES as u64));
         Ok(vec![split])
     }

@@ -8,12 +8,16 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::{Bytes, magic};
+use super::{Bytes, Plain, magic, share};
 
 /// What is left to read of a zip file.
 pub(crate) struct Entries {
     path: PathBuf,
     entries: std::vec::IntoIter<Entry>,
+    /// How many bytes the file has, how many all entries unpacked, and how many those before the next one.
+    size: u64,
+    unpacked_size: u64,
+    unpacked: u64,
 }
 
 struct Entry {
@@ -31,6 +35,7 @@ impl Entries {
     pub(crate) fn open(path: &Path) -> io::Result<Entries> {
         let mut file = BufReader::new(File::open(path)?);
         let head = file.fill_buf()?.to_vec();
+        let size = file.get_ref().metadata()?.len();
         // Something may stand before the zip data, so only what has none is asked how it begins.
         let mut archive = ZipArchive::new(file)
             .map_err(|error| magic::refuse_unless("zip", b"PK", &head).err().unwrap_or_else(|| damaged(error)))?;
@@ -50,7 +55,8 @@ impl Entries {
                 encrypted: entry.encrypted(),
             });
         }
-        Ok(Entries { path: path.to_owned(), entries: entries.into_iter() })
+        let unpacked_size = entries.iter().map(|entry| entry.size).fold(0, u64::saturating_add);
+        Ok(Entries { path: path.to_owned(), entries: entries.into_iter(), size, unpacked_size, unpacked: 0 })
     }
 
     /// The next entry: its name and its plain bytes.
@@ -63,7 +69,7 @@ impl Entries {
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(entry.start))?;
         let packed = BufReader::with_capacity(256 << 10, file.take(entry.packed_size));
-        let plain: Bytes = match entry.method {
+        let plain: Box<dyn Read + Send> = match entry.method {
             CompressionMethod::Stored => Box::new(packed),
             CompressionMethod::Deflated => Box::new(DeflateDecoder::new(packed)),
             other => {
@@ -72,7 +78,9 @@ impl Entries {
             }
         };
         let name = entry.name.clone();
-        Ok(Some((name, Box::new(Checked { plain, checksum: Crc::new(), unpacked: 0, entry }))))
+        let file = (self.size, self.unpacked, self.unpacked_size);
+        self.unpacked = self.unpacked.saturating_add(entry.size);
+        Ok(Some((name, Box::new(Checked { plain, checksum: Crc::new(), unpacked: 0, entry, file }))))
     }
 }
 
@@ -83,10 +91,12 @@ fn damaged(error: zip::result::ZipError) -> io::Error {
 
 /// The plain bytes of an entry, whose number and checksum must be those in the directory.
 struct Checked {
-    plain: Bytes,
+    plain: Box<dyn Read + Send>,
     checksum: Crc,
     unpacked: u64,
     entry: Entry,
+    /// Of the file: its bytes, the plain ones of the entries before, and those of all.
+    file: (u64, u64, u64),
 }
 
 impl Checked {
@@ -113,5 +123,13 @@ impl Read for Checked {
             }
         }
         Ok(count)
+    }
+}
+
+impl Plain for Checked {
+    /// The file's bytes are divided by the plain ones: so those of its directory count too.
+    fn used_for(&self, place: u64) -> u64 {
+        let (size, before, all) = self.file;
+        share(size, before.saturating_add(place), all)
     }
 }

@@ -183,6 +183,11 @@ impl Records {
         (self.offset() + at as u64, self.place_in_file(at), line)
     }
 
+    /// About how many bytes of the file were read for what stands before this place of it, which may be a packed one.
+    pub(crate) fn used_for(&self, place: u64) -> u64 {
+        self.text.used_for(place)
+    }
+
     /// The fields of a record of the current run, as text.
     pub(crate) fn texts(&self, record: usize) -> Vec<String> {
         let (run, text) = self.run();

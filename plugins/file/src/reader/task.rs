@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
-use transship_plugin_api::{Batch, Error, HostRef, Item, ReadOptions, ReaderTask, Result};
+use transship_plugin_api::{Batch, Error, HostRef, Item, ReadOptions, ReaderTask, Result, Split};
 
 use crate::columns::Columns;
 use crate::compression::Compression;
@@ -27,6 +27,8 @@ pub(crate) struct FileTask {
     /// What a person calls the split.
     label: String,
     pieces: Vec<Piece>,
+    /// How many bytes they had together when they were found.
+    size: Option<u64>,
     dialect: Dialect,
     batch_records: usize,
     batch_bytes: usize,
@@ -43,6 +45,8 @@ pub(crate) struct FileTask {
     bytes: usize,
     /// How many empty lines were passed over.
     empty_lines: u64,
+    /// How many bytes of the current piece were read for the texts in it that have ended.
+    ended: u64,
 }
 
 /// The text that is being read.
@@ -66,13 +70,16 @@ struct Place {
     /// The number of the line there, and of the lines in the texts before.
     line: u64,
     lines_before: u64,
+    /// How many bytes the pieces before have.
+    #[serde(default)]
+    bytes_before: u64,
 }
 
 impl FileTask {
     pub(crate) fn new(
         config: Arc<ReaderConfig>,
         layout: Arc<Layout>,
-        (label, pieces): (&str, Vec<Piece>),
+        (split, pieces): (&Split, Vec<Piece>),
         options: &ReadOptions,
         host: HostRef,
     ) -> Result<FileTask> {
@@ -87,8 +94,9 @@ impl FileTask {
             dialect: Dialect { skip_empty: layout.skip_empty, ..config.dialect.clone() },
             config,
             layout,
-            label: label.to_owned(),
+            label: split.label.clone(),
             pieces,
+            size: split.bytes.filter(|size| *size > 0),
             batch_records: options.batch_records.max(1),
             batch_bytes: options.batch_bytes.clamp(1, LARGEST_BATCH),
             longest,
@@ -99,6 +107,7 @@ impl FileTask {
             spare: None,
             bytes: 0,
             empty_lines: 0,
+            ended: 0,
         })
     }
 }
@@ -156,8 +165,18 @@ impl FileTask {
     fn finish_batch(&mut self) -> Result<Item> {
         let mut batch: Batch = self.columns.finish()?;
         self.bytes = 0;
-        batch.position = Some(serde_json::to_value(self.place()).map_err(|error| Error::internal(error.to_string()))?);
+        let place = self.place();
+        batch.read_share = self.size.map(|size| (self.bytes_up_to(&place) as f64 / size as f64).min(1.0));
+        batch.position = Some(serde_json::to_value(place).map_err(|error| Error::internal(error.to_string()))?);
         Ok(Item::Batch(batch))
+    }
+
+    /// How many bytes of the split's files were read for what stands before this place.
+    fn bytes_up_to(&self, place: &Place) -> u64 {
+        let in_piece = self.open.as_ref().map_or(self.ended, |open| {
+            open.records.used_for(place.byte).saturating_sub(self.pieces[place.piece].start)
+        });
+        place.bytes_before + in_piece
     }
 
     /// Says once how many lines were no records, so that nobody has to wonder where they are.
@@ -201,13 +220,15 @@ impl FileTask {
                 Advanced::Passing if self.host.is_cancelled() => return Err(Error::cancelled()),
                 Advanced::Passing => {}
                 Advanced::End => {
-                    let (_, _, line) = open.records.place(0);
+                    let (_, byte, line) = open.records.place(0);
                     let lines = line - 1;
                     self.empty_lines += open.records.empty_lines();
+                    self.ended = open.records.used_for(byte).saturating_sub(piece.start);
                     self.at = Place {
                         piece: self.at.piece,
                         text: self.at.text + 1,
                         lines_before: self.at.lines_before + lines,
+                        bytes_before: self.at.bytes_before,
                         ..Place::default()
                     };
                     self.spare = self.open.take().map(|open| open.records);
@@ -243,7 +264,12 @@ impl FileTask {
             };
             let Some((entry, text)) = texts.next()? else {
                 self.texts = None;
-                self.at = Place { piece: self.at.piece + 1, lines_before: self.at.lines_before, ..Place::default() };
+                self.at = Place {
+                    piece: self.at.piece + 1,
+                    lines_before: self.at.lines_before,
+                    bytes_before: self.at.bytes_before + std::mem::take(&mut self.ended),
+                    ..Place::default()
+                };
                 continue;
             };
             let mut records = match self.spare.take() {

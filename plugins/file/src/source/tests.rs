@@ -6,7 +6,7 @@ use super::*;
 
 /// Reads a text to its end in pieces of this size, and the place in the file of each of its characters or odd bytes.
 fn decode(bytes: &[u8], encoding: Encoding, room: usize) -> (Vec<u8>, Vec<u64>) {
-    let mut text = Text::new(Box::new(io::Cursor::new(bytes.to_vec())), encoding, 0).unwrap();
+    let mut text = Text::new(Box::new(NotPacked(io::Cursor::new(bytes.to_vec()))), encoding, 0).unwrap();
     let mut buffer = vec![0; room];
     let mut decoded = Vec::new();
     loop {

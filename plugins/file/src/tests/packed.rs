@@ -10,14 +10,14 @@ pub(super) fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn bzip2(content: &[u8]) -> Vec<u8> {
+pub(super) fn bzip2(content: &[u8]) -> Vec<u8> {
     let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
 }
 
 /// A zip file of these entries, packed if `deflated`.
-fn zip(entries: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
+pub(super) fn zip(entries: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
     let method = if deflated { zip::CompressionMethod::Deflated } else { zip::CompressionMethod::Stored };
     let options = zip::write::SimpleFileOptions::default().compression_method(method);
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));

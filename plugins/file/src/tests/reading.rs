@@ -287,14 +287,7 @@ fn a_file_that_shrank_after_it_was_cut_is_an_error() {
         splits.push(range.clone());
     }
     std::fs::write(&path, "a,b\n".repeat(50)).unwrap();
-    let mut read = Read {
-        schema: reader.schema().unwrap().unwrap(),
-        rows: vec![],
-        positions: vec![],
-        dirty: vec![],
-        splits: vec![],
-        batches: vec![],
-    };
+    let mut read = Read::nothing(reader.schema().unwrap().unwrap());
     let error = read_split(&mut *reader, splits.last().unwrap(), &ReadOptions::default(), host, &mut read).unwrap_err();
     assert!(error.message().contains("a.csv") && error.message().contains("shorter"), "{error}");
 }
@@ -340,14 +333,7 @@ fn the_state_of_one_process_serves_another() {
     let split: Split = serde_json::from_str(&serde_json::to_string(&split).unwrap()).unwrap();
     let mut second = crate::reader::new(&parameter, host.clone()).unwrap();
     second.attach(&state).unwrap();
-    let mut read = Read {
-        schema: first.schema().unwrap().unwrap(),
-        rows: vec![],
-        positions: vec![],
-        dirty: vec![],
-        splits: vec![],
-        batches: vec![],
-    };
+    let mut read = Read::nothing(first.schema().unwrap().unwrap());
     read_split(&mut *second, &split, &ReadOptions::default(), host, &mut read).unwrap();
     assert_eq!(read.rows, rows(&[&["1", "2"]]));
 }

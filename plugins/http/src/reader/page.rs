@@ -30,6 +30,8 @@ pub(super) struct Page {
     given: u64,
     seen: DefaultHasher,
     end: Option<End>,
+    /// How many bytes its answer has, as the server says.
+    length: Option<u64>,
 }
 
 struct Answer {
@@ -72,7 +74,13 @@ impl Page {
             given: skipped,
             seen: DefaultHasher::new(),
             end: None,
+            length: None,
         }
+    }
+
+    /// How many bytes its answer has, if the server has said so.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.length
     }
 
     /// How many of its records were given away.
@@ -115,6 +123,7 @@ impl Page {
         let response =
             session.wait(async { ask.ask(session.client(), timeout, |status| status.is_success()).await })??;
         let links = response.headers().get_all(LINK).iter().filter_map(|link| link.to_str().ok()).map(String::from);
+        self.length = response.content_length();
         self.answer = Some(Answer {
             url: response.url().clone(),
             links: links.collect(),

@@ -46,6 +46,9 @@ pub(super) struct HttpReaderTask {
     early: VecDeque<(Raw, Position)>,
     /// Where to go on behind the last record that was read.
     position: Position,
+    /// How many bytes of the answer that makes, and how many it has, if it is the only one and the server says so.
+    answered: u64,
+    length: Option<u64>,
 }
 
 /// Where to go on.
@@ -87,6 +90,8 @@ impl HttpReaderTask {
             last_seen: None,
             early: VecDeque::new(),
             position: position.clone(),
+            answered: 0,
+            length: None,
         };
         if let Some(place) = position.place {
             task.page = Some(task.open(place, position.given)?);
@@ -116,6 +121,7 @@ impl HttpReaderTask {
             let raw = page.next(&self.session, &settings.retry, settings.timeout);
             if let Some(raw) = raw.map_err(|error| on_page(error, place))? {
                 self.read += 1;
+                self.length = page.length().filter(|length| *length > 0 && self.config.paging.is_single());
                 let position = Position { place: Some(place.clone()), given: page.given(), read: self.read };
                 return Ok(Some((raw, position)));
             }
@@ -213,6 +219,7 @@ impl HttpReaderTask {
         let mut batch: Batch = rows.finish_batch(Origin { first, positions })?;
         batch.position =
             Some(serde_json::to_value(&self.position).map_err(|error| Error::internal(error.to_string()))?);
+        batch.read_share = self.length.map(|length| (self.answered as f64 / length as f64).min(1.0));
         Ok(Item::Batch(batch))
     }
 
@@ -264,6 +271,7 @@ impl ReaderTask for HttpReaderTask {
             }
             let Some((raw, position)) = self.record()? else { return self.batch() };
             self.take(&raw, position.read)?;
+            self.answered = raw.at + raw.text.len() as u64;
             self.position = position;
         }
     }

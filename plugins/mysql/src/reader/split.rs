@@ -2,7 +2,7 @@
 
 use transship_plugin_api::{Error, Result};
 use transship_sql::dialect::KeyKind;
-use transship_sql::split::{self, Ask, Key, KeyPart, Range, Table};
+use transship_sql::split::{self, Ask, Key, KeyPart, Range, RangeSize, Table, TableSize};
 use transship_sql::{Dialect, MySql, names};
 
 use crate::session::Session;
@@ -21,24 +21,29 @@ pub(super) struct Wanted {
     pub(super) counts_instants: bool,
 }
 
-/// A range, and about how many rows it has, where that is known.
+/// A range, and about how large it is, where that is known.
 pub(super) struct Part {
     pub(super) range: Range,
-    pub(super) records: Option<u64>,
+    pub(super) size: RangeSize,
 }
 
 impl Part {
     pub(super) fn whole() -> Part {
-        Part { range: Range::Whole, records: None }
+        Part { range: Range::Whole, size: RangeSize::default() }
     }
 }
 
 pub(super) fn cut(session: &mut Session, name: &str, wanted: &Wanted) -> Result<Vec<Part>> {
     let found = table::find(session, name)?;
     let rows = found.as_ref().and_then(|table| table.rows);
+    let size = TableSize {
+        rows: rows.filter(|_| wanted.condition.is_none()),
+        counted: None,
+        bytes: found.as_ref().and_then(|table| table.bytes),
+    };
+    let whole = || sized(vec![Range::Whole], &size);
     if wanted.parts < 2 {
-        let records = rows.filter(|_| wanted.condition.is_none());
-        return Ok(vec![Part { range: Range::Whole, records }]);
+        return Ok(whole());
     }
     let key = match (&wanted.by, &found) {
         (Some(by), Some(table)) => Some(key_of(&[named_column(table, by)?], wanted)),
@@ -47,28 +52,29 @@ pub(super) fn cut(session: &mut Session, name: &str, wanted: &Wanted) -> Result<
         (None, Some(table)) if rows.is_some_and(|rows| rows >= ROWS_WORTH_SPLITTING) => primary_key(table, wanted),
         (None, _) => None,
     };
-    let Some(key) = key else { return Ok(vec![Part { range: Range::Whole, records: rows }]) };
+    let Some(key) = key else { return Ok(whole()) };
     // An index helps with the column itself, not with what is made of it.
     let is_plain = key.parts[0].sql == MySql.quote(&key.parts[0].name);
     let is_indexed = is_plain && found.as_ref().is_some_and(|table| table.has_index_on(&key.parts[0].name));
     let quoted = table::quoted(name);
     let table = Table { dialect: &MySql, name: &quoted, condition: wanted.condition.as_deref(), key: &key };
-    let ranges = ranges(session, &table, wanted.parts, is_indexed, rows)?;
-    let share = rows.filter(|_| wanted.condition.is_none()).map(|rows| rows / ranges.len().max(1) as u64);
-    let parts = ranges.into_iter().map(|range| {
-        let records = if matches!(range, Range::Nulls { .. }) { None } else { share };
-        Part { range, records }
-    });
-    Ok(parts.collect())
+    let (ranges, counted) = ranges(session, &table, wanted.parts, is_indexed, rows)?;
+    Ok(sized(ranges, &TableSize { counted, ..size }))
 }
 
+fn sized(ranges: Vec<Range>, table: &TableSize) -> Vec<Part> {
+    let sizes = table.of_each(&ranges);
+    ranges.into_iter().zip(sizes).map(|(range, size)| Part { range, size }).collect()
+}
+
+/// The ranges, and how many rows with a key there are, where they had to be counted for that.
 fn ranges(
     session: &mut Session,
     table: &Table<'_>,
     parts: usize,
     is_indexed: bool,
     rows: Option<u64>,
-) -> Result<Vec<Range>> {
+) -> Result<(Vec<Range>, Option<u64>)> {
     let doing = format!("splitting {}", table.name);
     let has_windows = has_window_functions(session);
     let explained = format!("EXPLAIN SELECT 1 FROM {}", table.name);
@@ -86,18 +92,19 @@ fn ranges(
         let ranges = split::by_estimates(table, parts, &mut ask, &mut estimate)?;
         // Decimals and the like stay whole there.
         if ranges.len() > 1 {
-            return Ok(ranges);
+            return Ok((ranges, None));
         }
     }
     if is_indexed || !has_windows {
         // An estimate can be far off; with one that is too small the last range would be too large.
-        let rows = match rows {
-            Some(rows) if table.condition.is_none() && rows > ROWS_WORTH_SPLITTING => rows,
-            _ => split::count(table, &mut ask)?,
-        };
-        return split::by_steps(table, rows, parts, &mut ask);
+        if let Some(rows) = rows.filter(|rows| table.condition.is_none() && *rows > ROWS_WORTH_SPLITTING) {
+            return Ok((split::by_steps(table, rows, parts, &mut ask)?, None));
+        }
+        let rows = split::count(table, &mut ask)?;
+        return Ok((split::by_steps(table, rows, parts, &mut ask)?, Some(rows)));
     }
-    split::by_ranks(table, None, parts, &mut ask)
+    let rows = split::count(table, &mut ask)?;
+    Ok((split::by_ranks(table, rows, parts, &mut ask)?, Some(rows)))
 }
 
 /// MySQL has them since version 8, MariaDB since 10.2, the oldest one here.

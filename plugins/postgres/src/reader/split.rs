@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use transship_plugin_api::{Error, Result, Split};
 use transship_sql::parameters::Columns;
-use transship_sql::split::{self, Key, KeyPart, Range};
+use transship_sql::split::{self, Key, KeyPart, Range, RangeSize, TableSize};
 use transship_sql::{Dialect, Postgres, dialect::KeyKind};
 
 use super::select::are_plain;
@@ -67,13 +67,25 @@ impl PieceRange {
 }
 
 impl Piece {
-    pub(super) fn split(self, name: &str, records: Option<u64>) -> Result<Split> {
+    pub(super) fn split(self, name: &str, size: RangeSize) -> Result<Split> {
         /// Characters of a key that are enough to tell a person where a split begins.
         const LONGEST_KEY: usize = 40;
         let id = format!("{} {name}{}", self.source, self.range.label(usize::MAX));
         let label = format!("{name}{}", self.range.label(LONGEST_KEY));
         let split = Split::new(id, label, serde_json::to_value(&self).map_err(unreadable)?);
-        Ok(Split { records, ..split })
+        Ok(Split { records: size.records, bytes: size.bytes, ..split })
+    }
+}
+
+/// A range, and about how large it is, where that is known.
+pub(super) struct Part {
+    pub(super) range: PieceRange,
+    pub(super) size: RangeSize,
+}
+
+impl Part {
+    pub(super) fn whole() -> Part {
+        Part { range: PieceRange::whole(), size: RangeSize::default() }
     }
 }
 
@@ -88,39 +100,49 @@ pub(super) struct Cut<'a> {
 }
 
 impl Cut<'_> {
-    pub(super) fn ranges(&self, table: &Table) -> Result<Vec<PieceRange>> {
+    pub(super) fn parts(&self, table: &Table) -> Result<Vec<Part>> {
+        let rows = table.rows.filter(|_| self.condition.is_none());
+        let size = TableSize { rows, counted: None, bytes: table.bytes };
         let key = self.split_by.map(|names| self.key(table, names)).transpose()?;
+        let whole = || of_keys(vec![Range::Whole], &size);
         if self.parts < 2 {
-            return Ok(vec![PieceRange::whole()]);
+            return Ok(whole());
         }
         if let Some(key) = key {
-            return Ok(self.by_key(table, &key)?.into_iter().map(PieceRange::Keys).collect());
+            let (ranges, counted) = self.by_key(table, &key)?;
+            // A sample may seem to have more rows than there are.
+            let counted = rows.map_or(counted, |rows| counted.min(rows));
+            return Ok(of_keys(ranges, &TableSize { counted: Some(counted), ..size }));
         }
         // A range of an aggregate would yield a result of its own.
         if table.kind != TableKind::Heap || table.pages < PAGES_WORTH_SPLITTING || !are_plain(table, self.columns) {
-            return Ok(vec![PieceRange::whole()]);
+            return Ok(whole());
         }
         let version = self.snapshot.ask(self.session, "splitting", "SHOW server_version_num")?;
         let version: u32 =
             version.first().and_then(|row| row[0].as_deref()).and_then(|text| text.parse().ok()).unwrap_or(0);
         // Before version 14 every range would look through the whole table.
         if version < 140_000 {
-            return Ok(vec![PieceRange::whole()]);
+            return Ok(whole());
         }
-        Ok(by_pages(table.pages, self.parts))
+        Ok(by_pages(table.pages, &size, self.parts))
     }
 
-    fn by_key(&self, table: &Table, key: &Key) -> Result<Vec<Range>> {
+    /// The ranges, and about how many rows with a key there are.
+    fn by_key(&self, table: &Table, key: &Key) -> Result<(Vec<Range>, u64)> {
         let sampled = SAMPLED_PAGES * self.parts as u64;
         // The same pages every time it is asked, and few enough that counting them is soon done.
-        let sample = (table.kind == TableKind::Heap && table.pages > 4 * sampled).then(|| {
-            let percent = 100.0 * sampled as f64 / table.pages as f64;
-            format!("{} TABLESAMPLE SYSTEM ({percent:.6}) REPEATABLE (1)", table.sql)
-        });
-        let whole = split::Table { dialect: &Postgres, name: &table.sql, condition: self.condition, key };
+        let is_sampled = table.kind == TableKind::Heap && table.pages > 4 * sampled;
+        let percent = if is_sampled { 100.0 * sampled as f64 / table.pages as f64 } else { 100.0 };
+        let name = match is_sampled {
+            true => &format!("{} TABLESAMPLE SYSTEM ({percent:.6}) REPEATABLE (1)", table.sql),
+            false => &table.sql,
+        };
+        let from = split::Table { dialect: &Postgres, name, condition: self.condition, key };
         let doing = format!("splitting {}", table.name);
         let mut ask = |sql: &str| self.snapshot.ask(self.session, &doing, sql);
-        split::by_ranks(&whole, sample.as_deref(), self.parts, &mut ask)
+        let rows = split::count(&from, &mut ask)?;
+        Ok((split::by_ranks(&from, rows, self.parts, &mut ask)?, (rows as f64 * 100.0 / percent) as u64))
     }
 
     /// The column that the job names, or several behind commas.
@@ -158,11 +180,18 @@ impl Cut<'_> {
     }
 }
 
+fn of_keys(ranges: Vec<Range>, table: &TableSize) -> Vec<Part> {
+    let sizes = table.of_each(&ranges);
+    ranges.into_iter().zip(sizes).map(|(range, size)| Part { range: PieceRange::Keys(range), size }).collect()
+}
+
 /// So many ranges of pages. The last has no end: the table may have grown.
-fn by_pages(pages: u64, parts: usize) -> Vec<PieceRange> {
+fn by_pages(pages: u64, table: &TableSize, parts: usize) -> Vec<Part> {
     let parts = (parts as u64).min(pages / (PAGES_WORTH_SPLITTING / 4)).max(1);
     let at = |part: u64| Some(pages * part / parts).filter(|_| part > 0 && part < parts);
-    (0..parts).map(|part| PieceRange::Pages { from: at(part), below: at(part + 1) }).collect()
+    let sizes = table.of_each_of(parts);
+    let ranges = (0..parts).map(|part| PieceRange::Pages { from: at(part), below: at(part + 1) });
+    ranges.zip(sizes).map(|(range, size)| Part { range, size }).collect()
 }
 
 #[cfg(test)]
@@ -171,11 +200,14 @@ mod tests {
 
     #[test]
     fn ranges_of_pages_follow_each_other() {
-        let ranges = by_pages(10_000, 5);
-        let conditions: Vec<_> = ranges.iter().map(|range| range.condition().unwrap()).collect();
+        let table = TableSize { rows: Some(700), counted: None, bytes: Some(10_000 * 8_192) };
+        let parts = by_pages(10_000, &table, 5);
+        let conditions: Vec<_> = parts.iter().map(|part| part.range.condition().unwrap()).collect();
         assert_eq!(conditions.first().unwrap(), "ctid < '(2000,0)'::tid");
         assert_eq!(conditions[1], "ctid >= '(2000,0)'::tid AND ctid < '(4000,0)'::tid");
         assert_eq!(conditions.last().unwrap(), "ctid >= '(8000,0)'::tid");
-        assert_eq!(by_pages(5_000, 64).len(), 4);
+        let sizes: Vec<_> = parts.iter().map(|part| (part.size.records, part.size.bytes)).collect();
+        assert_eq!(sizes, [(Some(140), Some(2_000 * 8_192)); 5]);
+        assert_eq!(by_pages(5_000, &table, 64).len(), 4);
     }
 }

@@ -89,6 +89,11 @@ impl Runs {
         Ok(Runs { runs })
     }
 
+    /// The first and the last key of each run.
+    pub fn ends(&self) -> impl Iterator<Item = (i128, i128)> {
+        self.runs.iter().map(|run| (run.first(), run.last))
+    }
+
     /// The numbers, keys or not, that cut the runs into so many equal parts: one fewer than parts, or less.
     pub fn cuts(&self, parts: usize) -> Vec<i128> {
         let mut cuts: Vec<_> = (1..parts).filter_map(|part| self.at(part as u128, parts as u128)).collect();

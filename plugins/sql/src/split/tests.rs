@@ -22,8 +22,15 @@ const WAYS: [Way; 4] = [Way::Ranks, Way::Sample, Way::Steps, Way::Estimates];
 impl Way {
     fn ranges(self, table: &Table<'_>, parts: usize, ask: &mut Ask<'_>) -> Vec<Range> {
         match self {
-            Way::Ranks => by_ranks(table, None, parts, ask),
-            Way::Sample => by_ranks(table, Some("(SELECT * FROM t WHERE row % 3 = 0) AS s"), parts, ask),
+            Way::Ranks => {
+                let rows = count(table, ask).unwrap();
+                by_ranks(table, rows, parts, ask)
+            }
+            Way::Sample => {
+                let sample = Table { name: "(SELECT * FROM t WHERE row % 3 = 0) AS s", ..*table };
+                let rows = count(&sample, ask).unwrap();
+                by_ranks(&sample, rows, parts, ask)
+            }
             Way::Steps => {
                 let rows = count(table, ask).unwrap();
                 by_steps(table, rows, parts, ask)
@@ -111,7 +118,7 @@ proptest! {
         let mut rows = Rows::new(&keys);
         let key = keys.key(&Sqlite);
         let table = Table { dialect: &Sqlite, name: "t", condition: None, key: &key };
-        let ranges = by_ranks(&table, None, parts, &mut |sql| Ok(rows.ask(sql))).unwrap();
+        let ranges = Way::Ranks.ranges(&table, parts, &mut |sql| Ok(rows.ask(sql)));
         rows.insert(&later);
         let of = |range: &Range| select::from_table(&["row"], "t", None, range.condition(&Sqlite).as_deref());
         let mut found: Vec<_> = ranges.iter().flat_map(|range| rows.numbers(&of(range))).collect();

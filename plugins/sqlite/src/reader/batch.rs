@@ -135,6 +135,7 @@ impl<'a> BatchInTheMaking<'a> {
         let mut batch = self.rows.finish_batch(origin)?;
         if self.reading.select.ordered {
             batch.position = self.last_rowid.map(|rowid| json!({ "rowid": rowid }));
+            batch.read_share = self.last_rowid.and_then(|rowid| self.reading.spread.share(rowid));
         }
         Ok(batch)
     }

@@ -14,6 +14,7 @@ use super::batch::BatchInTheMaking;
 use super::select::{Select, columns_of};
 use super::shape::Shape;
 use crate::connection::{Access, Database, Stop};
+use crate::split::Spread;
 
 /// One attempt at reading a split.
 pub(super) struct SqliteReaderTask {
@@ -38,6 +39,8 @@ pub(super) struct Reading {
     pub(super) select: Select,
     pub(super) shape: Arc<Shape>,
     pub(super) schema: SchemaRef,
+    /// Where the rowids of the split lie.
+    pub(super) spread: Spread,
     /// The name of the split, for messages.
     pub(super) label: String,
     pub(super) options: ReadOptions,

@@ -94,7 +94,7 @@ proptest! {
 }
 
 /// A table of rows with these rowids.
-fn table_with(rowids: &[(i64, i64)]) -> Place {
+pub(super) fn table_with(rowids: &[(i64, i64)]) -> Place {
     let place = Place::with("CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT, n INTEGER)");
     let connection = place.connection();
     for (first, behind) in rowids {

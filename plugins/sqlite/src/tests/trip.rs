@@ -80,7 +80,7 @@ fn torture() -> RecordBatch {
 
 /// The rows of a batch as text.
 fn rows_of(records: &RecordBatch) -> Vec<Vec<Option<String>>> {
-    let taken = Taken { records: records.clone(), origin: Origin::default(), bytes: 0, position: None };
+    let taken = Taken { records: records.clone(), origin: Origin::default(), bytes: 0, position: None, share: None };
     taken.rows().collect()
 }
 

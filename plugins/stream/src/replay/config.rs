@@ -31,6 +31,11 @@ pub(crate) struct ReplayConfig {
 const MOST_CLIENTS: u64 = 100_000_000;
 
 impl ReplayConfig {
+    /// About how many events there are, those that come twice counted twice.
+    pub(crate) fn deliveries(&self) -> Option<u64> {
+        self.events.map(|events| events.saturating_add((events as f64 * self.duplicates) as u64))
+    }
+
     /// Reads the `replay` object.
     pub(crate) fn parse(params: &Params<'_>) -> Result<ReplayConfig> {
         let rate = match params.number("rate")? {

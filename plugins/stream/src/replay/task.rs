@@ -29,6 +29,8 @@ pub(super) struct ReplayTask {
     /// How many events were delivered before this attempt began, and by now.
     skipped: u64,
     delivered: u64,
+    /// About how many there will be.
+    deliveries: Option<u64>,
 }
 
 /// The moment from which a replay counts.
@@ -69,6 +71,7 @@ impl ReplayTask {
             schema: super::schema(),
             skipped: delivered,
             delivered,
+            deliveries: config.deliveries(),
         }
     }
 
@@ -105,6 +108,7 @@ impl ReplayTask {
         let mut batch = Batch::new(records, events.len() * EVENT_BYTES, Origin::from(self.delivered));
         self.delivered += events.len() as u64;
         batch.position = Some(self.delivered.into());
+        batch.read_share = self.deliveries.map(|all| (self.delivered as f64 / all as f64).min(1.0));
         Ok(Item::Batch(batch))
     }
 }

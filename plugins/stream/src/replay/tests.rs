@@ -175,6 +175,22 @@ fn an_attempt_goes_on_behind_what_is_safe() {
 }
 
 #[test]
+fn batches_tell_how_much_of_all_deliveries_has_come() {
+    let replay = json!({ "events": 1_000, "seed": 12, "realTime": false, "duplicates": 0.2 });
+    for (position, expected) in [(None, vec![0.25, 0.5, 0.75, 1.0]), (Some(json!(300)), vec![0.5, 0.75, 1.0])] {
+        let mut task = task(replay.clone(), &ReadOptions { position, ..options(300) });
+        let mut shares = Vec::new();
+        while let Item::Batch(batch) = task.next(Duration::ZERO).unwrap() {
+            shares.push(batch.read_share.unwrap());
+        }
+        let is_about = |(share, expected): (&f64, &f64)| (share - expected).abs() < 0.05;
+        // How many come again is a matter of chance.
+        assert!(shares.len().abs_diff(expected.len()) <= 1, "{shares:?}");
+        assert!(shares.iter().zip(&expected).all(is_about), "{shares:?} instead of {expected:?}");
+    }
+}
+
+#[test]
 fn an_attempt_that_goes_on_waits_for_nothing_that_has_passed() {
     let replay = json!({ "events": 3, "seed": 13, "rate": 0.001, "duplicates": 0 });
     let mut task = task(replay, &ReadOptions { position: Some(json!(2)), ..options(10) });

@@ -124,6 +124,7 @@ fn every_batch_carries_its_origin_and_the_position_behind_it_from_which_reading_
     while let Item::Batch(batch) = task.next(Default::default()).unwrap() {
         assert_eq!(batch.origin.position(0), seen as u64);
         seen += batch.num_rows();
+        assert_eq!(batch.read_share, Some(seen as f64 / 100.0));
         let position = batch.position.clone().unwrap();
         let rest = ReadOptions { position: Some(position), ..options(7) };
         assert_eq!(read(reader.as_mut(), &split, &rest), expected[seen..]);
