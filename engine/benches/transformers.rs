@@ -148,7 +148,7 @@ fn measure_dedup(what: &str, parameter: Value, records: &[RecordBatch], passes: 
             (cpu_nanos() - started) as f64 / rows as f64
         };
         let last = (0..passes).map(|_| pass()).last().unwrap_or_default();
-        remarks = maker.metrics().map(|metrics| metrics.remarks).unwrap_or_default();
+        remarks = maker.metrics(true).map(|metrics| metrics.remarks).unwrap_or_default();
         last
     };
     let nanos = (0..RUNS).map(run).fold(f64::INFINITY, f64::min);

@@ -10,13 +10,21 @@ use crate::cancel::Cancel;
 #[derive(Clone)]
 pub struct Calls {
     epoch: Instant,
+    /// Whose calls are looked at and made; `None`: everybody's.
+    owner: Option<Arc<str>>,
     lines: Arc<Mutex<Vec<Weak<Line>>>>,
     /// Why work was given up last: what a person must be told if the process ends without waiting.
     cause: Arc<Mutex<Option<String>>>,
 }
 
+/// What a thread waits for in a call, as far as the plugin has told: a statement, a request.
+#[derive(Debug, Clone, Default)]
+pub struct Doing(Arc<Mutex<String>>);
+
 /// One thread's line of calls, one after another.
 pub struct Line {
+    doing: Doing,
+    owner: Option<Arc<str>>,
     /// Who is called, for messages: `task 3 (orders.csv), txtfilereader`.
     who: String,
     /// The wish that its calls should heed.
@@ -33,6 +41,8 @@ pub struct Stuck {
     pub who: String,
     pub call: &'static str,
     pub lasting: Duration,
+    /// What the plugin said last that it does; empty: it never did.
+    pub doing: String,
 }
 
 const NAMES: [&str; 20] = [
@@ -61,12 +71,24 @@ const NAMES: [&str; 20] = [
 impl Calls {
     /// No thread as yet.
     pub fn new() -> Calls {
-        Calls { epoch: Instant::now(), lines: Arc::default(), cause: Arc::default() }
+        Calls { epoch: Instant::now(), owner: None, lines: Arc::default(), cause: Arc::default() }
+    }
+
+    /// Those of one run among them.
+    pub fn of(&self, owner: &str) -> Calls {
+        Calls { owner: Some(owner.into()), ..self.clone() }
     }
 
     /// A line for a thread that will call `who`, and should stop when `cancel` says so.
     pub fn line(&self, who: impl Into<String>, cancel: &Cancel) -> Arc<Line> {
+        self.line_with(who, cancel, Doing::default())
+    }
+
+    /// The same for one that tells what it does.
+    pub fn line_with(&self, who: impl Into<String>, cancel: &Cancel, doing: Doing) -> Arc<Line> {
         let line = Arc::new(Line {
+            doing,
+            owner: self.owner.clone(),
             who: who.into(),
             cancel: cancel.clone(),
             epoch: self.epoch,
@@ -95,11 +117,12 @@ impl Calls {
             .lock()
             .iter()
             .filter_map(Weak::upgrade)
+            .filter(|line| self.owner.is_none() || line.owner == self.owner)
             .filter(|line| is_wanted(line))
             .filter_map(|line| {
                 let call = *NAMES.get(line.call.load(Ordering::Relaxed).checked_sub(1)?)?;
                 let lasting = Duration::from_millis(now.saturating_sub(line.since_millis.load(Ordering::Relaxed)));
-                Some(Stuck { who: line.who.clone(), call, lasting })
+                Some(Stuck { who: line.who.clone(), call, lasting, doing: line.doing.get() })
             })
             .collect();
         stuck.sort_by_key(|stuck| std::cmp::Reverse(stuck.lasting));
@@ -118,6 +141,35 @@ impl Calls {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Line>>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// More letters of a statement nobody needs to know which it is.
+const MOST_LETTERS: usize = 300;
+
+impl Doing {
+    /// It does this now.
+    pub fn set(&self, what: &str) {
+        let mut doing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        doing.clear();
+        // On one line, however it is written.
+        let words = what.split_whitespace().flat_map(|word| [" ", word]).skip(1);
+        doing.extend(words.flat_map(str::chars).take(MOST_LETTERS));
+        if what.len() > MOST_LETTERS && doing.chars().count() == MOST_LETTERS {
+            doing.push('…');
+        }
+    }
+
+    fn get(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Stuck {
+    /// The call, and what is done in it: `next` (SELECT …).
+    pub fn told(&self) -> String {
+        let doing = if self.doing.is_empty() { String::new() } else { format!(" ({})", self.doing) };
+        format!("`{}`{doing}", self.call)
     }
 }
 
@@ -159,5 +211,27 @@ mod tests {
         assert_eq!(named, [("task 2", "write")]);
         assert_eq!(first.call("next", || calls.under_way().len()), 1);
         assert_eq!(calls.overdue(), []);
+    }
+
+    #[test]
+    fn what_is_done_in_a_call_is_told_on_one_line_and_not_at_any_length() {
+        let (calls, doing) = (Calls::new(), Doing::default());
+        let line = calls.line_with("task 1", &Cancel::new(), doing.clone());
+        doing.set("select *\n  from t");
+        line.call("next", || assert_eq!(calls.under_way()[0].told(), "`next` (select * from t)"));
+        doing.set(&"x".repeat(1000));
+        line.call("next", || assert_eq!(calls.under_way()[0].doing.chars().count(), MOST_LETTERS + 1));
+        doing.set("");
+        line.call("next", || assert_eq!(calls.under_way()[0].told(), "`next`"));
+    }
+
+    #[test]
+    fn the_calls_of_one_run_are_told_apart_from_those_of_others() {
+        let calls = Calls::new();
+        let mine = calls.of("mine").line("task 1", &Cancel::new());
+        mine.call("next", || {
+            assert_eq!((calls.of("mine").under_way().len(), calls.of("other").under_way().len()), (1, 0));
+            assert_eq!(calls.under_way().len(), 1, "everybody's");
+        });
     }
 }

@@ -435,6 +435,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_taken_back_was_kept_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = vec![folder.path().join("dirty.jsonl")];
+        let dirty = Dirty::new(DirtyLimit::default(), 0, places, Secrets::default());
+        let kept = dirty.kept();
+        for _ in 0..3 {
+            dirty.keep(&place(), &DirtyRecord::default()).unwrap();
+        }
+        dirty.forgive(2, 2);
+        assert_eq!((dirty.count(), kept.load(Ordering::Relaxed)), (1, 3));
+    }
+
+    #[test]
     fn a_folder_that_cannot_be_written_is_passed_over_for_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let places = vec!["/no/such/folder/dirty.jsonl".into(), folder.path().join("dirty.jsonl")];

@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use transship_plugin_api::{DirtyRecord, Error, Host, Result};
 
+use crate::calls::Doing;
 use crate::cancel::Cancel;
 use crate::dirty::{Dirty, Place, Side, Verdict};
 
 /// The host for what belongs to the whole job.
 pub struct JobHost {
     pub cancel: Cancel,
+    /// What its plugin does.
+    pub doing: Doing,
 }
 
 /// Whose records they are.
@@ -39,6 +42,8 @@ pub struct TaskHost {
     pub count: AtomicU64,
     /// When work began on each record of the batch at hand, as far as a writer has told it.
     pub started: Mutex<Vec<u64>>,
+    /// What the plugin does.
+    pub doing: Doing,
 }
 
 impl Sources {
@@ -69,6 +74,10 @@ impl Host for JobHost {
 
     fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
+    }
+
+    fn doing(&self, what: &str) {
+        self.doing.set(what);
     }
 }
 
@@ -122,5 +131,9 @@ impl Host for TaskHost {
         if first_row == started.len() {
             started.extend_from_slice(moments);
         }
+    }
+
+    fn doing(&self, what: &str) {
+        self.doing.set(what);
     }
 }

@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use transship_plugin_api::{CommitClass, HostRef, Kind, Report, Run, WriterInfo};
 
-use crate::calls::{Calls, Line as CallLine};
+use crate::calls::{Calls, Doing, Line as CallLine};
 use crate::cancel::{Cancel, Drain};
 use crate::channel::Budget;
 use crate::config::JobFile;
@@ -22,6 +22,7 @@ use crate::host::JobHost;
 use crate::lanes::Lanes;
 use crate::load::Loader;
 use crate::openings::Openings;
+use crate::perf::meter::Open;
 use crate::perf::recorder::Recorder;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, Machine, Plan, TaskSpec};
@@ -35,6 +36,7 @@ use crate::task::{Counts, Cut, Line, Queues, TaskReport};
 use crate::throttle::Throttle;
 use crate::transform::Maker;
 
+mod names;
 mod parts;
 mod processes;
 mod record;
@@ -100,8 +102,11 @@ impl<'a> Job<'a> {
         let watch = Watch::start();
         let entry = &file.content[content];
         let cancel = surroundings.cancel.child();
-        let calls = surroundings.calls.line(format!("job {}", file.name), &cancel);
-        let host: HostRef = Arc::new(JobHost { cancel: cancel.clone() });
+        let run = Run { id: uuid::Uuid::new_v4().to_string(), job: file.name.clone() };
+        let calls_of_run = surroundings.calls.of(&run.id);
+        let doing = Doing::default();
+        let calls = calls_of_run.line_with(format!("job {}", file.name), &cancel, doing.clone());
+        let host: HostRef = Arc::new(JobHost { cancel: cancel.clone(), doing });
         let Parts { reader, writer, transformers, cut, plugins } =
             parts::make(entry, file, surroundings.loader, &host, &calls, warnings)?;
         let writer_info = calls.call("info", || writer.info());
@@ -114,7 +119,6 @@ impl<'a> Job<'a> {
                     .into(),
             );
         }
-        let run = Run { id: uuid::Uuid::new_v4().to_string(), job: file.name.clone() };
         let share = Arc::new(surroundings.slots.share(entry.weight));
         surroundings.progress.shares_slots(&share);
         let channels = NonZeroUsize::new(plan.channels as usize).unwrap_or(NonZeroUsize::MIN);
@@ -130,11 +134,12 @@ impl<'a> Job<'a> {
             share,
             opener,
             queues: Queues::default(),
+            open: Open::default(),
             target: surroundings.targets.gate(&writer_info),
             throttle: Throttle::new(plan.bytes_per_second, plan.records_per_second),
             budget: Budget::new(plan.memory_bytes),
             dirty: Arc::new(dirty(file, surroundings, &run, &plan)),
-            calls: surroundings.calls.clone(),
+            calls: calls_of_run,
             progress: surroundings.progress,
             recorder: surroundings.recorder,
             writer_info,
@@ -162,27 +167,14 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The run that it will be.
-    pub fn identity(&self) -> &Run {
-        &self.line.run
-    }
-
-    /// Which entry of `job.content` it is, from 0.
-    pub fn content(&self) -> usize {
-        self.content
-    }
-
-    /// What a person calls it: the name of its file, and which entry it is.
-    pub fn title(&self) -> String {
-        match self.file.running().len() {
-            0 | 1 => self.line.run.job.clone(),
-            _ => format!("{}[{}]", self.line.run.job, self.content),
-        }
-    }
-
     /// How far it is.
     pub fn progress(&self) -> &'a Progress {
         self.line.progress
+    }
+
+    /// What its attempts at tasks are at.
+    pub fn attempts(&self) -> Open {
+        self.line.open.clone()
     }
 
     pub fn plan(&self) -> &Plan {
@@ -247,8 +239,16 @@ impl<'a> Job<'a> {
         self.summary(tasks.reports, outcome)
     }
 
+    /// The states that reader and writer prepared.
     fn prepare(&mut self) -> Result<(Value, Value), Failure> {
         let watch = Watch::start();
+        let prepared = self.prepare_both();
+        self.perf.end(Phase::JobPrepare, watch);
+        prepared
+    }
+
+    /// The reader first, then the writer, as in DataX.
+    fn prepare_both(&mut self) -> Result<(Value, Value), Failure> {
         let reader_name = self.line.reader_name.clone();
         let reader_failed = |error| Failure::of(&error, &reader_name);
         let reader_state = self.calls.call("prepare", || self.line.reader().prepare()).map_err(reader_failed)?;
@@ -262,13 +262,12 @@ impl<'a> Job<'a> {
             .calls
             .call("prepare", || self.line.writer().prepare(&self.line.run, schema))
             .map_err(|error| Failure::of(&error, &self.line.writer_name))?;
-        self.perf.end(Phase::JobPrepare, watch);
         Ok((reader_state, writer_state))
     }
 
     /// What arrives at the writer when the reader gives this.
     fn behind_transformers(&self, mut schema: SchemaRef) -> Result<SchemaRef, Failure> {
-        let host: HostRef = Arc::new(JobHost { cancel: self.line.cancel.clone() });
+        let host: HostRef = Arc::new(JobHost { cancel: self.line.cancel.clone(), doing: Doing::default() });
         for maker in &self.line.transformers {
             let make = || maker.make(host.clone());
             let answer = self.calls.call("transform", || make().and_then(|mut transformer| transformer.schema(schema)));

@@ -28,6 +28,13 @@ pub struct Distribution {
     pub p999: u64,
 }
 
+/// A part of a histogram: so many times above the bucket before it, up to this one, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bucket {
+    pub up_to: u64,
+    pub count: u64,
+}
+
 /// How long records waited, and for what.
 #[derive(Debug, Clone, Default)]
 pub struct Latencies {
@@ -82,6 +89,16 @@ impl Histogram {
         self.micros
     }
 
+    /// How many times lie in which range, each range twice as wide as the one before; from the first that has any to the last.
+    pub fn buckets(&self) -> Vec<Bucket> {
+        let ranges = self.times.iter_log(1, 2.0);
+        let buckets = ranges.map(|range| Bucket {
+            up_to: range.value_iterated_to(),
+            count: range.count_since_last_iteration(),
+        });
+        buckets.skip_while(|bucket| bucket.count == 0).collect()
+    }
+
     /// What there is to tell.
     pub fn distribution(&self) -> Distribution {
         let at = |quantile| self.times.value_at_quantile(quantile);
@@ -131,6 +148,19 @@ mod tests {
         }
         assert!(near(told.mean, 500.5e3) && near(told.stddev, 288.675e3), "{told:?}");
         assert!(near(told.min as f64, 1e3) && near(told.max as f64, 1e6), "{told:?}");
+    }
+
+    #[test]
+    fn buckets_hold_every_time_and_grow_twofold() {
+        let mut histogram = Histogram::default();
+        for millis in [1, 1, 3, 40] {
+            histogram.record(Duration::from_millis(millis));
+        }
+        let buckets = histogram.buckets();
+        assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 4);
+        assert_eq!(buckets.first().map(|bucket| (bucket.up_to, bucket.count)), Some((1023, 2)));
+        assert!(buckets.windows(2).all(|pair| pair[1].up_to > pair[0].up_to), "{buckets:?}");
+        assert!(Histogram::default().buckets().is_empty());
     }
 
     #[test]

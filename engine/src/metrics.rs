@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::latency::Distribution;
+use crate::latency::{Bucket, Distribution, Histogram};
 
 /// The figures of one transformer of a job, over all its tasks, at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct Latency {
     pub name: Cow<'static, str>,
     #[serde(flatten)]
     pub distribution: Distribution,
+    /// The histogram, where it is of the whole run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<Bucket>,
     /// Since the job began, whatever the distribution is of: for those who look less often than each second.
     #[serde(skip)]
     pub so_far: Waited,
@@ -60,6 +63,18 @@ pub enum FigureKind {
     Counter,
     /// It tells how things are.
     Gauge,
+}
+
+impl Latency {
+    /// What is told of waits: of those lately, or (`ever`) of all, with their histogram.
+    pub fn of(name: &'static str, lately: &Histogram, all: &Histogram, ever: bool) -> Latency {
+        Latency {
+            name: name.into(),
+            distribution: if ever { all } else { lately }.distribution(),
+            buckets: if ever { all.buckets() } else { Vec::new() },
+            so_far: Waited { count: all.count(), micros: all.micros() },
+        }
+    }
 }
 
 impl Figure {

@@ -7,6 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 pub mod diagnosis;
+pub mod meter;
 pub mod recorder;
 pub mod recording;
 pub mod trace;
@@ -45,12 +46,46 @@ pub enum Phase {
     /// The reader waited because of the job's speed limit.
     WaitLimitTime,
     TransformerTime,
+    /// The part of it that lookups took: asking, and waiting for answers.
+    LookupTime,
     /// The reader had one of the run's slots.
     ScheduledTime,
     /// The reader waited for a slot, because others had them.
     WaitSlotTime,
     /// The reader had no slot and waited for none: it waited for room in the channel, for the speed limit, or for its source.
     BlockedTime,
+}
+
+/// Who goes through a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Job,
+    /// The thread that reads, or in a lane the one that transforms and writes.
+    Reader,
+    Writer,
+}
+
+impl Phase {
+    /// Its name in perf records: `READ_TASK_DATA`.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_string()
+    }
+
+    /// Who goes through it.
+    pub fn side(self) -> Side {
+        match self {
+            phase if phase < Phase::TaskTotal => Side::Job,
+            phase if (Phase::WriteTaskInit..=Phase::WriteTaskDestroy).contains(&phase) => Side::Writer,
+            Phase::WaitReadTime | Phase::WaitTurnTime => Side::Writer,
+            _ => Side::Reader,
+        }
+    }
+
+    /// Whether it is one stretch of time, which has a place; others are sums of many short times.
+    pub fn is_stretch(self) -> bool {
+        self <= Phase::WriteTaskDestroy && self != Phase::JobSplit
+    }
 }
 
 /// What one phase took.

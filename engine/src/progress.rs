@@ -27,6 +27,7 @@ pub struct Progress {
     ledger: Mutex<Ledger>,
     wait_for_reader_nanos: AtomicU64,
     wait_for_writer_nanos: AtomicU64,
+    wait_for_limit_nanos: AtomicU64,
     has_begun: AtomicBool,
     has_ended: AtomicBool,
     /// How it shares the slots of the run.
@@ -49,12 +50,16 @@ pub struct Snapshot {
     pub dirty_records: u64,
     pub tasks_known: u64,
     pub tasks_done: u64,
+    /// Those that have begun and not ended.
+    pub open_tasks: u64,
     pub all_tasks_known: bool,
     /// Bytes of the splits known so far, as the reader tells them, and of those that are done.
     pub source_bytes: u64,
     pub source_bytes_done: u64,
     pub wait_for_reader_nanos: u64,
     pub wait_for_writer_nanos: u64,
+    /// How long readers waited because of a speed limit.
+    pub wait_for_limit_nanos: u64,
     pub has_begun: bool,
     pub has_ended: bool,
     /// How it shares the slots of the run.
@@ -114,6 +119,10 @@ impl Progress {
         self.wait_for_writer_nanos.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
     }
 
+    pub fn waited_for_limit(&self, time: std::time::Duration) {
+        self.wait_for_limit_nanos.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+    }
+
     /// What transformers counted and measured, and how long records waited, in the second that has passed.
     pub fn second(&self, stages: Vec<StageMetrics>) {
         *lock(&self.second) = Some(Arc::new(stages));
@@ -144,9 +153,9 @@ impl Progress {
 
     pub fn snapshot(&self) -> Snapshot {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (known, done) = {
+        let (known, done, open_tasks) = {
             let ledger = self.ledger();
-            (*ledger.known(), *ledger.done())
+            (*ledger.known(), *ledger.done(), ledger.open_count())
         };
         Snapshot {
             read_records: load(&self.read_records),
@@ -155,11 +164,13 @@ impl Progress {
             dirty_records: self.dirty_records.get().map_or(0, |counter| load(counter)),
             tasks_known: known.splits,
             tasks_done: done.splits,
+            open_tasks,
             all_tasks_known: self.all_tasks_known.load(Ordering::Relaxed),
             source_bytes: known.bytes,
             source_bytes_done: done.bytes,
             wait_for_reader_nanos: load(&self.wait_for_reader_nanos),
             wait_for_writer_nanos: load(&self.wait_for_writer_nanos),
+            wait_for_limit_nanos: load(&self.wait_for_limit_nanos),
             has_begun: self.has_begun.load(Ordering::Relaxed),
             has_ended: self.has_ended.load(Ordering::Relaxed),
             standing: self.share.get().map(|share| share.standing()).unwrap_or_default(),
@@ -197,11 +208,13 @@ impl Snapshot {
             dirty_records: add(|one| one.dirty_records),
             tasks_known: add(|one| one.tasks_known),
             tasks_done: add(|one| one.tasks_done),
+            open_tasks: add(|one| one.open_tasks),
             all_tasks_known: all.iter().all(|one| one.all_tasks_known),
             source_bytes: add(|one| one.source_bytes),
             source_bytes_done: add(|one| one.source_bytes_done),
             wait_for_reader_nanos: add(|one| one.wait_for_reader_nanos),
             wait_for_writer_nanos: add(|one| one.wait_for_writer_nanos),
+            wait_for_limit_nanos: add(|one| one.wait_for_limit_nanos),
             has_begun: all.iter().any(|one| one.has_begun),
             has_ended: all.iter().all(|one| one.has_ended),
             standing: Standing {

@@ -1,137 +1,288 @@
 //! What was recorded of a run as one page of HTML that needs nothing else: no other file, no network. The page draws itself from the
 //! data that lies in it (`report/page.js`). Not here: what the figures mean and what limited the run (`perf::diagnosis`).
 
-use std::collections::HashMap;
+use std::io::{self, Write};
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::perf::Phase;
-use crate::perf::diagnosis::{self, Diagnosis};
-use crate::perf::recording::{PhaseLine, Recording, TaskLine};
+use crate::perf::diagnosis::{self, Diagnosis, Part, TaskRow};
+use crate::perf::recording::{AttemptLines, DirtyLine, PhaseLine, Recording, RunLine};
 
+mod curves;
 #[cfg(test)]
 mod tests;
 
+use curves::Curves;
+
 const PAGE: &str = include_str!("report/page.html");
 
-/// The parts of the page. The data comes last, so that nothing in it is taken for a place of another part.
-const PARTS: [(&str, &str); 4] = [
-    ("{{uplot.css}}", include_str!("report/uplot/uPlot.min.css")),
-    ("{{page.css}}", include_str!("report/page.css")),
-    ("{{uplot.js}}", include_str!("report/uplot/uPlot.iife.min.js")),
-    ("{{page.js}}", include_str!("report/page.js")),
+/// What stands in the places of the page. The place that is left is the one of the data.
+const PARTS: [(&str, &str); 8] = [
+    ("uplot.css", include_str!("report/uplot/uPlot.min.css")),
+    ("page.css", include_str!("report/page.css")),
+    ("uplot.js", include_str!("report/uplot/uPlot.iife.min.js")),
+    ("text.js", include_str!("report/text.js")),
+    ("timeline.js", include_str!("report/timeline.js")),
+    ("curves.js", include_str!("report/curves.js")),
+    ("tables.js", include_str!("report/tables.js")),
+    ("page.js", include_str!("report/page.js")),
 ];
 
-/// So many of the slowest tasks are listed; the timeline has all.
-const SLOWEST: usize = 50;
+/// So many attempts at tasks are listed, and so many lanes; the timeline has all.
+const LISTED: usize = 50;
 
-/// The page of these recordings, one below the other, each with the sentence that names its bottleneck, and compared with an earlier
+/// Writes the page of these recordings, piece by piece: each with the sentence that names its bottleneck, and compared with an earlier
 /// run where there is one.
-pub fn page(recordings: &[Recording], earlier: Option<&[Recording]>) -> String {
-    let runs: Vec<Value> = recordings
-        .iter()
-        .enumerate()
-        .map(|(place, recording)| {
-            let mut run = data(recording);
-            run["earlier"] =
-                earlier.and_then(|earlier| counterpart(recording, place, earlier)).map_or(Value::Null, figures);
-            run
-        })
-        .collect();
-    // A `<` in it could end the script element that it lies in.
-    let runs = Value::from(runs).to_string().replace('<', "\\u003c");
-    let page = PARTS.iter().fold(PAGE.to_string(), |page, (place, part)| page.replacen(place, part, 1));
-    page.replacen("{{data}}", &runs, 1)
-}
-
-/// What an entry is compared with: the entry of the earlier run with the same name and number, or else the one at its place.
-fn counterpart<'a>(recording: &Recording, place: usize, earlier: &'a [Recording]) -> Option<&'a Recording> {
-    let same = |other: &&Recording| (&other.run.job, other.run.content) == (&recording.run.job, recording.run.content);
-    earlier.iter().find(same).or_else(|| earlier.get(place))
-}
-
-/// All that the page shows of an entry.
-fn data(recording: &Recording) -> Value {
-    let diagnosis = diagnosis::of(recording);
-    let slowest = &diagnosis.tasks[..diagnosis.tasks.len().min(SLOWEST)];
-    let mut all = counts(recording, &diagnosis);
-    all["run"] = json!(recording.run);
-    all["result"] = recording.end.as_ref().map_or("open", |end| end.result.as_str()).into();
-    all["message"] = json!(recording.end.as_ref().and_then(|end| end.message.as_deref()));
-    all["attempts"] = attempts(recording).into();
-    all["verdict"] = diagnosis.limit.sentence.as_str().into();
-    all["tasks"] = diagnosis.tasks.len().into();
-    all["slowest"] = json!(slowest);
-    all["seconds"] = json!(recording.seconds);
-    all["end_micros"] = json!(recording.end.as_ref().map(|end| end.micros));
-    all["stages"] = json!(recording.stages);
-    all["causes"] = json!(recording.dirty);
-    all
-}
-
-/// What there is to compare of an entry.
-fn figures(recording: &Recording) -> Value {
-    let mut figures = counts(recording, &diagnosis::of(recording));
-    figures["name"] = recording.run.run.as_str().into();
-    figures
-}
-
-/// How much, how long, and where the time went. Of a run that has not ended: as of the last second.
-fn counts(recording: &Recording, diagnosis: &Diagnosis) -> Value {
-    let parts: Vec<Value> = diagnosis.parts.iter().map(|share| {
-        json!({ "part": share.part, "words": share.part.words(), "seconds": share.seconds, "share": share.share })
-    }).collect();
-    let last = recording.seconds.last().copied().unwrap_or_default();
-    let end = recording.end.clone().unwrap_or_default();
-    let [read, read_bytes, written] = match recording.end {
-        Some(_) => [end.read, end.read_bytes, end.written],
-        None => [last.read_records, last.read_bytes, last.written_records],
-    };
-    let until = if recording.end.is_some() { end.micros } else { last.micros };
-    json!({
-        "read": read,
-        "read_bytes": read_bytes,
-        "written": written,
-        "filtered": end.filtered,
-        "duplicates": end.duplicates,
-        "dirty": end.dirty,
-        "elapsed": until.saturating_sub(recording.run.start_micros) as f64 / 1e6,
-        "parts": parts,
-    })
-}
-
-/// The attempts at tasks with their phases, in microseconds since the beginning of the run: `parts` are name, begin and duration.
-fn attempts(recording: &Recording) -> Vec<Value> {
-    let mut phases: HashMap<(&str, u32), Vec<&PhaseLine>> = HashMap::new();
-    for line in recording.of_tasks() {
-        phases.entry((line.task.as_deref().unwrap_or_default(), line.attempt.unwrap_or(1))).or_default().push(line);
+pub fn write(out: &mut dyn Write, recordings: &[Recording], earlier: Option<&[Recording]>) -> io::Result<()> {
+    let mut rest = PAGE;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.write_all(before.as_bytes())?;
+        let (place, after) = after.split_once("}}").unwrap_or((after, ""));
+        match PARTS.iter().find(|(name, _)| *name == place) {
+            Some((_, part)) => out.write_all(part.as_bytes())?,
+            None => serde_json::to_writer(WithoutTags(out), &Entries { recordings, earlier })?,
+        }
+        rest = after;
     }
-    let begin = recording.run.start_micros;
-    let attempt = |task: &TaskLine| {
-        let phases = phases.get(&(task.task.as_str(), task.attempt)).map_or(&[][..], Vec::as_slice);
-        let total = phases.iter().find(|line| line.phase == Phase::TaskTotal);
-        let parts = phases.iter().filter(|line| is_drawn(line.phase));
-        let parts: Vec<Value> = parts
-            .map(|line| json!([line.phase, line.start_micros.saturating_sub(begin), line.elapsed_nanos / 1000]))
-            .collect();
-        json!({
-            "number": task.number,
-            "attempt": task.attempt,
-            "split": task.split,
-            "slot": task.slot,
-            "at": task.start_micros.saturating_sub(begin),
-            "took": total.map(|line| line.elapsed_nanos / 1000),
-            "result": total.map_or("open", |line| line.result.as_deref().unwrap_or("done")),
-            "message": total.and_then(|line| line.message.as_deref()),
-            "records": total.and_then(|line| line.records),
-            "bytes": total.and_then(|line| line.bytes),
-            "parts": parts,
-        })
-    };
-    recording.tasks.iter().map(attempt).collect()
+    out.write_all(rest.as_bytes())
 }
 
-/// Whether a phase is one stretch of time of one side of a task. The waits are sums.
-fn is_drawn(phase: Phase) -> bool {
-    (Phase::ReadTaskInit..=Phase::WriteTaskDestroy).contains(&phase)
+/// Writes JSON so that no text in it ends the script element that it lies in.
+struct WithoutTags<'a>(&'a mut dyn Write);
+
+impl Write for WithoutTags<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for (place, piece) in bytes.split(|byte| *byte == b'<').enumerate() {
+            if place > 0 {
+                self.0.write_all(b"\\u003c")?;
+            }
+            self.0.write_all(piece)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// The data of the page. Of each entry it is made when it is written.
+struct Entries<'a> {
+    recordings: &'a [Recording],
+    earlier: Option<&'a [Recording]>,
+}
+
+impl Serialize for Entries<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.recordings.len()).map(|place| self.entry(place)))
+    }
+}
+
+/// All that the page shows of an entry. Times without another unit are microseconds since `begin`.
+#[derive(Serialize)]
+struct Entry<'a> {
+    title: String,
+    run: &'a RunLine,
+    /// Where its line of time begins, in microseconds since 1970.
+    begin: u64,
+    until: u64,
+    #[serde(flatten)]
+    figures: Figures<'a>,
+    job: Vec<Stretch>,
+    attempts: Attempts<'a>,
+    splits: Listed,
+    lanes: Listed,
+    curves: Curves,
+    stages: &'a [Value],
+    causes: &'a [DirtyLine],
+    earlier: Option<Earlier<'a>>,
+}
+
+/// An entry of the run that this one is compared with.
+#[derive(Serialize)]
+struct Earlier<'a> {
+    title: String,
+    run: &'a str,
+    start_micros: u64,
+    #[serde(flatten)]
+    figures: Figures<'a>,
+}
+
+/// How it ended, how much was moved, how long it took, and where the time went.
+#[derive(Serialize)]
+struct Figures<'a> {
+    result: &'a str,
+    message: Option<&'a str>,
+    verdict: String,
+    read: u64,
+    read_bytes: u64,
+    written: u64,
+    filtered: Option<u64>,
+    duplicates: Option<u64>,
+    dirty: u64,
+    aborted_read: u64,
+    aborted_dirty: Option<u64>,
+    /// In seconds.
+    elapsed: f64,
+    /// How long records moved, in seconds.
+    moving: f64,
+    parts: Vec<PartOfTime>,
+}
+
+#[derive(Serialize)]
+struct PartOfTime {
+    part: Part,
+    words: &'static str,
+    seconds: f64,
+    share: f64,
+}
+
+/// Where a phase has its place on the line of time: when it began and how long it took.
+#[derive(Serialize)]
+struct Stretch(Phase, u64, u64);
+
+/// The first of so many attempts: those that failed, then the slowest.
+#[derive(Serialize)]
+struct Listed {
+    count: usize,
+    shown: Vec<TaskRow>,
+}
+
+/// All attempts, with the phases that have a place on the line of time that begins then.
+struct Attempts<'a> {
+    all: Vec<AttemptLines<'a>>,
+    begin: u64,
+}
+
+impl Serialize for Attempts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.all.iter().map(|lines| Attempt::of(lines, self.begin)))
+    }
+}
+
+#[derive(Serialize)]
+struct Attempt<'a> {
+    number: u32,
+    attempt: u32,
+    split: &'a str,
+    slot: Option<u32>,
+    at: u64,
+    took: Option<u64>,
+    result: &'a str,
+    message: Option<&'a str>,
+    records: Option<u64>,
+    bytes: Option<u64>,
+    parts: Vec<Stretch>,
+}
+
+impl<'a> Entries<'a> {
+    fn entry(&self, place: usize) -> Entry<'a> {
+        let recording = &self.recordings[place];
+        let diagnosis = diagnosis::of(recording);
+        let figures = Figures::of(recording, &diagnosis);
+        let of_job = || recording.phases.iter().filter(|line| line.task.is_none() && line.phase.is_stretch());
+        let begin = of_job().map(|line| line.start_micros).fold(recording.run.start_micros, u64::min);
+        let (lanes, splits) = diagnosis.tasks.into_iter().partition(|row| row.is_lane);
+        Entry {
+            title: title(&recording.run),
+            run: &recording.run,
+            begin,
+            until: recording.counts().micros.saturating_sub(begin),
+            figures,
+            job: of_job().map(|line| Stretch::of(line, begin)).collect(),
+            attempts: Attempts { all: recording.attempts(), begin },
+            splits: Listed::of(splits),
+            lanes: Listed::of(lanes),
+            curves: Curves::of(recording, begin),
+            stages: &recording.stages,
+            causes: &recording.dirty,
+            earlier: self.earlier.and_then(|earlier| self.earlier(recording, earlier)),
+        }
+    }
+
+    /// What an entry is compared with.
+    fn earlier(&self, this: &Recording, all: &'a [Recording]) -> Option<Earlier<'a>> {
+        let found = this.counterpart(self.recordings, all)?;
+        Some(Earlier {
+            title: title(&found.run),
+            run: &found.run.run,
+            start_micros: found.run.start_micros,
+            figures: Figures::of(found, &diagnosis::of(found)),
+        })
+    }
+}
+
+/// What a person calls an entry of a job.
+fn title(run: &RunLine) -> String {
+    match run.contents {
+        0 | 1 => run.job.clone(),
+        several => format!("{}, entry {} of {several}", run.job, run.content + 1),
+    }
+}
+
+impl<'a> Figures<'a> {
+    fn of(recording: &'a Recording, diagnosis: &Diagnosis) -> Figures<'a> {
+        let counts = recording.counts();
+        let end = recording.end.as_ref();
+        let part = |share: &diagnosis::Share| PartOfTime {
+            part: share.part,
+            words: share.part.words(),
+            seconds: share.seconds,
+            share: share.share,
+        };
+        Figures {
+            result: end.map_or("open", |end| &end.result),
+            message: end.and_then(|end| end.message.as_deref()),
+            verdict: diagnosis.limit.sentence.clone(),
+            read: counts.read,
+            read_bytes: counts.read_bytes,
+            written: counts.written,
+            filtered: counts.filtered,
+            duplicates: counts.duplicates,
+            dirty: counts.dirty,
+            aborted_read: counts.aborted_read,
+            aborted_dirty: end.map(|end| end.aborted_dirty),
+            elapsed: diagnosis.wall_seconds,
+            moving: diagnosis.moving_seconds,
+            parts: diagnosis.parts.iter().map(part).collect(),
+        }
+    }
+}
+
+impl Stretch {
+    fn of(line: &PhaseLine, begin: u64) -> Stretch {
+        Stretch(line.phase, line.start_micros.saturating_sub(begin), line.elapsed_nanos / 1000)
+    }
+}
+
+impl Listed {
+    fn of(mut rows: Vec<TaskRow>) -> Listed {
+        let count = rows.len();
+        rows.sort_by_key(|row| matches!(row.result.as_str(), "done" | "open"));
+        rows.truncate(LISTED);
+        Listed { count, shown: rows }
+    }
+}
+
+impl<'a> Attempt<'a> {
+    fn of(lines: &AttemptLines<'a>, begin: u64) -> Attempt<'a> {
+        let task = lines.task;
+        let total = lines.of(Phase::TaskTotal);
+        let drawn = lines.phases.iter().filter(|line| line.phase.is_stretch() && line.phase != Phase::TaskTotal);
+        Attempt {
+            number: task.number,
+            attempt: task.attempt,
+            split: &task.split,
+            slot: task.slot,
+            at: task.start_micros.saturating_sub(begin),
+            took: total.map(|line| line.elapsed_nanos / 1000),
+            result: lines.result(),
+            message: total.and_then(|line| line.message.as_deref()),
+            records: total.and_then(|line| line.records),
+            bytes: total.and_then(|line| line.bytes),
+            parts: drawn.map(|line| Stretch::of(line, begin)).collect(),
+        }
+    }
 }

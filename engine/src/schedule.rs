@@ -47,24 +47,21 @@ pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize, adapts: bool) -
         let _loading = source.load(scope);
         // Whoever wants to know what transformers measure in each second finds it at the progress.
         if line.recorder.is_some() || line.transformers.iter().any(Maker::measures) {
-            let telling = std::thread::Builder::new().name("seconds".into());
             let tell = || {
                 let stages = line.metrics(false);
                 line.record_second(&stages);
                 line.progress.second(stages);
             };
-            let _ = telling.spawn_scoped(scope, move || every(SECOND, ended_at, tell));
+            beside(scope, "seconds", "nothing is told of each second", move || every(SECOND, ended_at, tell));
         }
         if let (Some(interval), Some(lanes)) = (line.plan.checkpoint, &line.lanes) {
             let epochs = AtomicU64::new(1);
-            let thread = std::thread::Builder::new().name("epochs".into());
             let end_epoch = move || lanes.epoch(epochs.fetch_add(1, Ordering::Relaxed));
-            let ended = &ended;
-            let _ = thread.spawn_scoped(scope, move || every(interval, ended, end_epoch));
+            beside(scope, "epochs", "there are no checkpoints", move || every(interval, ended_at, end_epoch));
         }
         if let Some(adapting) = &work.adapting {
-            let thread = std::thread::Builder::new().name("adapting".into());
-            let _ = thread.spawn_scoped(scope, || every(adapt::INTERVAL, &ended, || adapting.pass()));
+            let adapt = || every(adapt::INTERVAL, ended_at, || adapting.pass());
+            beside(scope, "adapting", "as many tasks are open as may be, however slow the target is", adapt);
         }
         // Also when it panics: the threads would keep the scope open for ever.
         let _end = End(&ended);
@@ -89,6 +86,13 @@ impl Drop for End<'_> {
     fn drop(&mut self) {
         *lock(&self.0.0) = true;
         self.0.1.notify_all();
+    }
+}
+
+/// Does something on a thread of its own; the job goes on without it, and what it misses is told.
+fn beside<'scope>(scope: &'scope Scope<'scope, '_>, name: &str, without: &str, work: impl FnOnce() + Send + 'scope) {
+    if let Err(error) = std::thread::Builder::new().name(name.into()).spawn_scoped(scope, work) {
+        log::warn!("{without}: cannot start a thread: {error}");
     }
 }
 

@@ -12,12 +12,13 @@ pub use broken::mask_broken;
 pub const MASK: &str = "***";
 
 /// Words in a key's name that make its value a secret.
-const SECRET_WORDS: [&str; 12] = [
+const SECRET_WORDS: [&str; 13] = [
     "authorization",
     "cookie",
     "signature",
     "password",
     "passwd",
+    "passphrase",
     "pwd",
     "token",
     "secret",
@@ -26,6 +27,9 @@ const SECRET_WORDS: [&str; 12] = [
     "privatekey",
     "credential",
 ];
+
+/// A name that makes its value a secret, though as a part of others it means too much.
+const SECRET_NAME: &str = "pass";
 
 /// A secret of so few characters is a part of half of all words, and is masked only where it stands alone.
 const SHORT: usize = 2;
@@ -123,6 +127,9 @@ impl Secrets {
                 if secret {
                     self.add(text);
                 }
+                for value in address::header(text).into_iter().flatten() {
+                    self.add(value);
+                }
                 for password in address::passwords(text) {
                     self.add(password);
                     if let Some(decoded) = address::decoded(password) {
@@ -152,7 +159,7 @@ impl Secrets {
 /// Whether the value under a key of this name is a secret.
 pub fn is_secret_name(key: &str) -> bool {
     let key = key.to_ascii_lowercase().replace(['-', '_'], "");
-    SECRET_WORDS.iter().any(|word| key.contains(word))
+    SECRET_WORDS.iter().any(|word| key.contains(word)) || key == SECRET_NAME
 }
 
 fn is_short(secret: &str) -> bool {

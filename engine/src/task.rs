@@ -9,12 +9,14 @@ use arrow_schema::SchemaRef;
 use serde_json::Value;
 use transship_plugin_api::{Kind, Mark, ReadOptions, Report, TaskInfo};
 
+use crate::calls::Doing;
 use crate::cancel::{Cancel, Hook};
 use crate::channel::{self, Capacity};
 use crate::dirty::Side;
 use crate::error::Failure;
 use crate::host::{Source, Sources, TaskHost};
 use crate::lanes::Lanes;
+use crate::perf::meter::Times;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{Plan, TaskSpec};
 use crate::progress::Reach;
@@ -88,6 +90,8 @@ struct Attempt<'a> {
     epochs: Epochs,
     /// How far the split is read and written.
     reach: Arc<Reach>,
+    /// What its two sides spend their time with.
+    times: Arc<Times>,
     /// The failure that came first…
     failure: OnceLock<Failure>,
     /// …and work given up because of it. It counts only where nothing else does: a plugin may give up by itself.
@@ -234,6 +238,7 @@ impl<'a> Attempt<'a> {
             position: None,
             epochs: Epochs::default(),
             reach: Arc::default(),
+            times: line.open.begin(),
             failure: OnceLock::new(),
             echo: OnceLock::new(),
         }
@@ -354,6 +359,7 @@ impl<'a> Attempt<'a> {
             dirty: self.line.dirty.clone(),
             count: AtomicU64::new(0),
             started: Mutex::default(),
+            doing: Doing::default(),
         })
     }
 
@@ -373,6 +379,14 @@ impl<'a> Attempt<'a> {
             max_record_bytes: self.line.plan.max_record_bytes,
             position: self.position.clone(),
         }
+    }
+}
+
+/// Tells how much of the transformers' time lookups took, if there are any.
+fn tell_of_lookups(perf: &mut Perf, chain: &Chain, watch: Watch) {
+    let time = chain.time_in_lookups();
+    if !time.is_zero() {
+        perf.add(Phase::LookupTime, watch, time, 0, 0);
     }
 }
 

@@ -62,7 +62,7 @@
  * Within a version, tables and structs that begin with `size` grow at the end, and nowhere else. Who allocates one sets
  * `size`. Who reads one uses a member only if offsetof(member) + sizeof(member) <= size, and a function only if it is
  * also not null. TS_HAS says both. A function that is null is a power that the object does not have; each function below
- * says what is done without it. Structs without `size` never change. All members of version 1 of ts_host are there.
+ * says what is done without it. Structs without `size` never change. All members of ts_host up to `started` are there.
  *
  * Powers that few plugins have are extensions: tables that either side asks the other for by name and revision, with
  * get_extension. Names that begin with "transship." are reserved. There is one: "transship.lookup/1", at the end of this
@@ -311,6 +311,11 @@ typedef struct ts_host {
      * waited. A writer that handles all records of a batch at once need not tell it.
      */
     void (*started)(const struct ts_host *host, uint64_t first_row, const uint64_t *moments, size_t count);
+    /*
+     * Tells what the calling thread is about to wait for: a statement, a request. It is shown to a person if that lasts, and in perf
+     * records; it counts until the next one. No secrets. An older engine has no such member: see TS_HAS.
+     */
+    void (*doing)(const struct ts_host *host, const char *what, size_t what_len);
 } ts_host;
 
 /*

@@ -24,6 +24,12 @@ pub trait Host: Send + Sync {
     fn started(&self, first_row: usize, moments: &[u64]) {
         let _ = (first_row, moments);
     }
+
+    /// Tells what this thread is about to wait for: a statement, a request. It is shown to a person if that lasts, and in
+    /// perf records; it counts until the next one. No secrets: the engine masks those that it knows from the job file alone.
+    fn doing(&self, what: &str) {
+        let _ = what;
+    }
 }
 
 /// A shared [`Host`].

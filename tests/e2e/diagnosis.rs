@@ -34,6 +34,34 @@ fn a_slow_reader_is_named() {
 }
 
 #[test]
+fn a_reader_that_waits_for_its_source_is_told_to_do_so() {
+    let scratch = Scratch::new();
+    let told = diagnosis(&scratch, &faulty(json!({ "records": 400, "fail": delay("next", 10) }), json!({})));
+    assert!(text(&told, "/limit/sentence").contains("waits for its source nearly all of that time"), "{told}");
+}
+
+#[test]
+fn a_split_that_takes_long_to_open_is_named_and_so_is_a_target() {
+    for at in ["open", "task_prepare"] {
+        limit_is("open_source", &faulty(json!({ "fail": delay(at, 400) }), json!({})));
+        limit_is("open_target", &faulty(json!({}), json!({ "fail": delay(at, 400) })));
+    }
+}
+
+#[test]
+fn a_job_that_takes_long_to_make_ready_is_named_even_if_that_fails() {
+    limit_is("prepare", &faulty(json!({}), json!({ "fail": delay("init", 400) })));
+    limit_is("prepare", &faulty(json!({}), json!({ "fail": delay("prepare", 400) })));
+    let scratch = Scratch::new();
+    let fails = json!([delay("prepare", 400), { "at": "prepare", "how": "error:io" }]);
+    scratch.job("job.json", &faulty(json!({}), json!({ "fail": fails })));
+    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().fails_with(1);
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    let prepare = lines.iter().find(|line| line["phase"] == "JOB_PREPARE").expect("it failed, and took its time");
+    assert!(number(prepare, "/elapsed_nanos") > 400_000_000, "{prepare}");
+}
+
+#[test]
 fn a_slow_writer_is_named() {
     limit_is("writer", &faulty(json!({ "records": 400 }), json!({ "fail": delay("write", 10) })));
 }
@@ -50,6 +78,29 @@ fn a_slow_lookup_is_named() {
     let transformer = plugin("lookup", json!({ "key": "id", "lookup": lookup, "capacity": 2 }));
     let job = Job::new(faulty_reader(json!({ "records": 60 })), plugin("streamwriter", json!({ "print": false })));
     limit_is("lookup", &job.transformer(transformer));
+}
+
+#[test]
+fn a_lookup_takes_no_blame_for_another_transformer() {
+    let lookup = json!({ "name": "faultylookup", "parameter": {} });
+    let job = faulty(json!({ "records": 400 }), json!({}))
+        .transformer(faulty_transformer(json!({ "fail": delay("push", 10) })))
+        .transformer(plugin("lookup", json!({ "key": "id", "lookup": lookup })));
+    limit_is("transformers", &job);
+}
+
+#[test]
+fn waiting_for_a_slot_is_named_before_the_reader_that_all_wait_for() {
+    let scratch = Scratch::new();
+    for name in ["one", "other"] {
+        let reader = json!({ "records": 200, "fail": delay("next", 10) });
+        scratch.job(&format!("{name}.json"), &faulty(reader, json!({ "target": name })));
+    }
+    let run = scratch.transship(["run", "one.json", "other.json", "--slots", "1", "--perf", "perf.jsonl"]).run();
+    run.succeeds();
+    let shown = scratch.transship(["perf", "perf.jsonl", "--json"]).run().succeeds();
+    let tree: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(text(&tree, "/0/diagnosis/limit/part"), "slots", "{}", tree[0]["diagnosis"]["parts"]);
 }
 
 #[test]
@@ -79,6 +130,23 @@ fn one_split_that_is_much_larger_than_the_others_is_named() {
 }
 
 #[test]
+fn a_percent_sign_in_the_name_of_a_split_is_a_percent_sign() {
+    let scratch = Scratch::new();
+    for name in ["a", "c", "d"] {
+        scratch.write(format!("in/{name}.csv"), "1\n");
+    }
+    scratch.write("in/b 100%.csv", "1\n".repeat(3_000));
+    let reader = plugin("txtfilereader", json!({ "path": ["in/*"], "column": ["*"] }));
+    let job = Job::new(reader, plugin("streamwriter", json!({ "print": false })))
+        .channels(4)
+        .with("core.transport.channel.speed.record", 4_000)
+        .with("core.transport.channel.capacity", 100);
+    let told = diagnosis(&scratch, &job);
+    assert_eq!(text(&told, "/limit/part"), "one_split", "{told}");
+    assert!(text(&told, "/limit/sentence").contains("b 100%.csv took"), "{told}");
+}
+
+#[test]
 fn a_slow_commit_is_named() {
     for at in ["commit", "commit_task"] {
         limit_is("commit", &faulty(json!({}), json!({ "fail": delay(at, 400) })));
@@ -94,8 +162,9 @@ fn the_shares_are_those_of_the_records() {
         let line = lines.iter().find(|line| line["phase"] == phase).unwrap_or_else(|| panic!("{phase}"));
         number(line, "/elapsed_nanos") as f64 / 1e9
     };
-    let writing = nanos("WRITE_TASK_DATA") - nanos("WAIT_READ_TIME");
-    let wall: f64 = ["JOB_PREPARE", "JOB_SCHEDULE", "JOB_COMMIT", "JOB_POST", "JOB_DESTROY"].map(nanos).iter().sum();
+    let writing = nanos("WRITE_TASK_DATA") - nanos("WAIT_READ_TIME") + nanos("WRITE_TASK_DESTROY");
+    let wall: f64 =
+        ["JOB_INIT", "JOB_PREPARE", "JOB_SCHEDULE", "JOB_COMMIT", "JOB_POST", "JOB_DESTROY"].map(nanos).iter().sum();
     let expected = writing / nanos("TASK_TOTAL") * nanos("JOB_SCHEDULE") / wall;
     let told = diagnosis["limit"]["share"].as_f64().unwrap();
     assert!((told - expected).abs() < 0.001, "{told} instead of {expected}");
@@ -109,7 +178,7 @@ fn threads_that_wait_use_no_cpu_and_their_records_say_so() {
     let lines = json_lines(&scratch.read("perf.jsonl"));
     let writing = lines.iter().find(|line| line["phase"] == "WRITE_TASK_DATA").unwrap();
     let (cpu, elapsed) = (number(writing, "/cpu_nanos"), number(writing, "/elapsed_nanos"));
-    assert!(cpu > 0 && cpu < elapsed, "{writing}");
+    assert!(cpu > 0 && cpu < elapsed / 4, "{writing}");
 }
 
 #[test]
@@ -136,7 +205,12 @@ fn the_header_says_what_ran_where_and_how_without_secrets() {
 #[test]
 fn every_line_is_as_the_schema_of_perf_records_says() {
     let text = std::fs::read_to_string(repository().join("docs/perf-records.schema.json")).unwrap();
-    let schema = jsonschema::draft7::new(&serde_json::from_str(&text).unwrap()).unwrap();
+    let mut schema: Value = serde_json::from_str(&text).unwrap();
+    // Who reads records ignores fields that are new; who writes them has to document each.
+    for line in schema["oneOf"].as_array_mut().unwrap() {
+        line["additionalProperties"] = false.into();
+    }
+    let schema = jsonschema::draft7::new(&schema).unwrap();
     let lookup = json!({ "name": "faultylookup", "parameter": { "delayMillis": 1 } });
     let job = faulty(json!({ "splits": 2, "dirtyEvery": 10, "fail": delay("next", 120) }), json!({ "dirtyEvery": 7 }))
         .transformer(plugin("lookup", json!({ "key": "id", "lookup": lookup })));
@@ -167,6 +241,75 @@ fn a_killed_run_leaves_what_was_known_a_second_before() {
     let shown = scratch.transship(["perf", "perf.jsonl"]).run().succeeds();
     assert!(shown.stdout.contains("it goes on, or was killed"), "{shown}");
     assert!(shown.stdout.contains("split 1 (open)"), "{shown}");
+}
+
+/// What `transship perf` says of a run that was killed once its records had this in them.
+fn diagnosis_of_killed(scratch: &Scratch, job: &Job, has_come: impl Fn(&str) -> bool) -> Value {
+    scratch.job("job.json", job);
+    let mut running = scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).start();
+    running.wait_until("the records", || has_come(&scratch.lines("perf.jsonl").join("\n")));
+    running.signal(Signal::Kill);
+    running.finish();
+    let shown = scratch.transship(["perf", "perf.jsonl", "--json"]).run().succeeds();
+    serde_json::from_str::<Value>(&shown.stdout).unwrap()[0]["diagnosis"].clone()
+}
+
+fn has_seconds(records: &str, count: usize) -> bool {
+    records.matches("\"type\":\"second\"").count() >= count
+}
+
+#[test]
+fn of_a_killed_run_the_call_is_named_in_which_it_hung() {
+    // A split that was done at once says nothing about the one that hangs.
+    let hangs = json!({ "at": "next", "split": 1, "after": 50, "how": "hang", "message": "select * from t where pin = 'hunter2'" });
+    let job = faulty(json!({ "splits": 2, "password": "hunter2", "fail": hangs }), json!({})).channels(2);
+    let scratch = Scratch::new();
+    let told = diagnosis_of_killed(&scratch, &job, |records| has_seconds(records, 3));
+    let sentence = text(&told, "/limit/sentence");
+    assert!(sentence.starts_with("it stood still: ") && sentence.contains("task 1 (split 1), faultyreader"), "{told}");
+    assert!(sentence.contains("in `next` (select * from t where pin = '***') for"), "{told}");
+    assert_eq!(text(&told, "/limit/part"), "reader");
+}
+
+#[test]
+fn of_a_killed_run_the_part_is_named_that_its_open_tasks_spent_their_time_with() {
+    for (part, reader, writer) in [
+        ("writer", json!({}), json!({ "fail": delay("write", 300) })),
+        ("reader", json!({ "fail": delay("next", 300) }), json!({})),
+        ("open_source", json!({ "fail": delay("open", 60_000) }), json!({})),
+    ] {
+        let mut reader = reader;
+        (reader["records"], reader["splits"]) = (1_000.into(), 2.into());
+        let scratch = Scratch::new();
+        let job = faulty(reader, writer).channels(2);
+        let told = diagnosis_of_killed(&scratch, &job, |records| {
+            has_seconds(records, if part == "open_source" { 1 } else { 2 })
+        });
+        assert_eq!(text(&told, "/limit/part"), part, "{}\n{}", told["limit"], told["parts"]);
+        assert!(told["limit"]["share"].as_f64().unwrap() > 0.5, "{told}");
+    }
+}
+
+#[test]
+fn of_a_killed_run_dirty_records_are_told() {
+    let job = faulty(json!({ "records": 1_000, "dirtyEvery": 3, "fail": delay("next", 100) }), json!({}));
+    let scratch = Scratch::new();
+    diagnosis_of_killed(&scratch, &job, |records| has_seconds(records, 1));
+    let shown = scratch.transship(["perf", "perf.jsonl"]).run().succeeds();
+    assert!(shown.stdout.contains("dirty ") && !shown.stdout.contains("dirty 0"), "{shown}");
+}
+
+#[test]
+fn attempts_that_failed_are_no_splits_and_their_records_are_told_apart() {
+    let fails = json!({ "at": "next", "after": 50, "how": "error:io", "times": 1, "counter": "tries" });
+    let job = faulty(json!({ "fail": fails }), json!({ "idempotent": true }))
+        .with("core.container.task.failOver.maxRetryTimes", 2)
+        .with("core.container.task.failOver.retryIntervalInMsec", 1);
+    let scratch = Scratch::new();
+    let told = diagnosis(&scratch, &job);
+    assert_eq!((told["tasks"].as_array().unwrap().len(), &told["skew"]), (2, &Value::Null), "{told}");
+    let end = json_lines(&scratch.read("perf.jsonl")).pop().unwrap();
+    assert_eq!((number(&end, "/read"), number(&end, "/aborted_read")), (100, 50));
 }
 
 #[test]
@@ -202,7 +345,7 @@ fn two_runs_are_compared_figure_by_figure() {
     let shown = scratch.transship(["perf", "one", "two"]).run().succeeds();
     let row = shown.stdout.lines().find(|line| line.contains("records written")).expect("there is such a row");
     let cells: Vec<&str> = row.split_whitespace().collect();
-    assert_eq!(cells[2..], ["100.000", "200.000", "2.00"], "{shown}");
+    assert_eq!(cells[2..], ["100", "200", "2.00"], "{shown}");
 }
 
 #[test]
@@ -221,7 +364,7 @@ fn a_run_that_stands_still_says_who_waits_for_which_call() {
     scratch.job("job.json", &faulty(json!({}), json!({ "fail": { "at": "write", "how": "hang_until_cancelled" } })));
     let mut running = scratch.transship(["run", "job.json"]).start();
     running.wait_for_stderr(
-        "nothing has moved for 10 s: the reader waits for task 0 (split 0), faultywriter, in `write` for ",
+        "nothing has moved for 10 s: the reader waits for task 0 (split 0), faultywriter, in `write` (as it was told to) for ",
     );
     running.signal(Signal::Terminate);
     let run = running.finish();

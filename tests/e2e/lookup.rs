@@ -6,6 +6,7 @@ mod policies;
 mod sqlite;
 mod twice;
 
+use transship_tests::records::{json_lines, number, text};
 use transship_tests::{Finished, Job, Scratch, Value, faulty_reader, json, plugin};
 
 /// A job that looks each id of the faulty reader up in the faulty lookup, and prints what comes through.
@@ -34,4 +35,19 @@ fn printed(run: &Finished) -> Vec<(u64, Option<String>)> {
         (id, cells.next_back().filter(|found| *found != "null").map(String::from))
     };
     run.stdout.lines().take_while(|line| line.contains('\t')).map(read).collect()
+}
+
+#[test]
+fn how_long_answers_took_is_measured_with_a_histogram_of_the_whole_run() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &job(json!({ "records": 60 }), json!({ "delayMillis": 20, "mostKeys": 10 }), json!({})));
+    let run = scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
+    run.says(["answer    ms: count 6, "]);
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    let whole = lines.iter().find(|line| line["type"] == "stage" && line["second_micros"].is_null());
+    let answer = &whole.expect("the stage of the whole run")["latencies"][0];
+    assert_eq!((text(answer, "/name"), number(answer, "/count")), ("answer", 6));
+    assert!(number(answer, "/min") >= 20_000, "{answer}");
+    let buckets = answer["buckets"].as_array().unwrap();
+    assert_eq!(buckets.iter().map(|bucket| number(bucket, "/count")).sum::<u64>(), 6, "{answer}");
 }

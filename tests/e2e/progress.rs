@@ -48,6 +48,7 @@ fn progress_is_within_five_points_of_the_truth_on_skewed_splits() {
         assert_eq!(text(event, "/unit"), "bytes");
     }
     let last = progress.last().unwrap();
+    assert_eq!(text(last, "/limit"), "speed-limited", "{last}");
     assert!(last["left_seconds"].as_f64().is_some_and(|left| left < 10.0), "{last}");
 }
 

@@ -1,47 +1,35 @@
 //! The page of a run in a real browser: it opens without errors and without a network, and shows the figures of the run.
 
-use std::process::{Command, Stdio};
+use transship_tests::records::{json_lines, number, text};
+use transship_tests::{Job, Scratch, Value, faulty, json, plugin};
 
-use transship_tests::records::{json_lines, number};
-use transship_tests::{Job, Scratch, Value, faulty, json};
+mod browser;
+mod looks;
 
-/// Where scripts/test has it.
-const BROWSER: &str = "chromium";
-
-/// The document that a browser makes of a page in the scratch folder, once it has drawn itself.
-fn opened(scratch: &Scratch, page: &str) -> String {
-    let run = Command::new(BROWSER)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", scratch.path("browser").display()))
-        .arg(format!("file://{}", scratch.path(page).display()))
-        .env("HOME", scratch.path("home"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap_or_else(|error| panic!("{BROWSER}: {error}; it has to be installed"));
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let document = String::from_utf8(run.stdout).unwrap();
-    let (_, errors) = document.split_once("<div id=\"errors\">").expect("the page has a place for errors");
-    assert_eq!(errors.split_once("</div>").unwrap().0, "", "errors in the page");
-    assert!(document.contains("data-drawn="), "the page has drawn itself to its end");
-    document
-}
-
-/// The value of a figure of the page.
-fn figure(document: &str, id: &str) -> f64 {
-    let (_, rest) = document.split_once(&format!("<b id=\"{id}\" data-value=\"")).unwrap_or_else(|| panic!("no #{id}"));
-    rest.split_once('"').unwrap().0.parse().unwrap()
-}
-
-/// What a person reads there.
-fn shown<'a>(document: &'a str, id: &str) -> &'a str {
-    let (_, rest) = document.split_once(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no #{id}"));
-    rest.split_once('>').unwrap().1.split_once('<').unwrap().0
-}
+use browser::{evaluated, figure, opened, shown};
 
 /// A job of so many splits to this target.
 fn job(splits: u32, target: &str) -> Job {
     faulty(json!({ "splits": splits, "dirtyEvery": 10 }), json!({ "target": target })).channels(2)
+}
+
+/// Makes a page of these lines of perf records.
+fn page_of(scratch: &Scratch, lines: &[Value]) {
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    scratch.write("made.jsonl", lines.join("\n") + "\n");
+    scratch.transship(["perf", "made.jsonl", "--report", "r.html"]).run().succeeds();
+}
+
+/// The lines that a run of this job recorded.
+fn recorded(scratch: &Scratch, job: &Job) -> Vec<Value> {
+    scratch.job("job.json", job);
+    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run();
+    json_lines(&scratch.read("perf.jsonl"))
+}
+
+/// The only line of this type.
+fn line_mut<'a>(lines: &'a mut [Value], kind: &str) -> &'a mut Value {
+    lines.iter_mut().find(|line| line["type"] == kind).unwrap_or_else(|| panic!("no {kind}"))
 }
 
 fn assert_shows(document: &str, summary: &Value) {
@@ -51,7 +39,7 @@ fn assert_shows(document: &str, summary: &Value) {
     let figures = ["records-read", "records-written", "bytes-read", "filtered", "dirty"].map(|id| figure(document, id));
     let expected = [count("read"), count("written"), count("read_bytes"), count("filtered"), dirty];
     assert_eq!(figures, expected.map(|number| number as f64));
-    assert_eq!(shown(document, "records-read").replace('\u{202f}', ""), count("read").to_string());
+    assert_eq!(shown(document, "records-read").replace(',', ""), count("read").to_string());
     assert_eq!(shown(document, "result"), "done");
     let tasks = summary["tasks"].as_array().unwrap().len();
     assert!(shown(document, "timeline-note").starts_with(&format!("{tasks} attempts on ")), "all tasks are drawn");
@@ -66,6 +54,35 @@ fn the_page_of_a_run_shows_its_figures() {
     assert_shows(&document, &run.summary());
     assert!(document.contains("<title>job – transship</title>"));
     assert!(!document.contains("id=\"comparison\""), "there is nothing to compare with");
+    assert!(!document.contains("id=\"overview\""), "there are no others");
+}
+
+#[test]
+fn rates_are_by_the_time_in_which_records_moved() {
+    let scratch = Scratch::new();
+    let slow = json!({ "at": "prepare", "how": "delay", "millis": 300 });
+    scratch.job("job.json", &faulty(json!({ "records": 400 }), json!({ "fail": slow })));
+    scratch.transship(["run", "job.json", "--perf", "perf.jsonl", "--report", "r.html"]).run().succeeds();
+    let told = scratch.transship(["perf", "perf.jsonl", "--json"]).run().succeeds();
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let seconds = |name: &str| told[0]["diagnosis"][name].as_f64().unwrap();
+    let (wall, moving) = (seconds("wall_seconds"), seconds("moving_seconds"));
+    assert!(wall > moving + 0.3, "it was long made ready: {wall} and {moving}");
+    let document = opened(&scratch, "r.html");
+    let [elapsed, moved] = ["elapsed", "moving"].map(|id| figure(&document, id));
+    assert_eq!((elapsed, moved), (wall, moving));
+    let (rate, bytes) = (figure(&document, "records-per-second"), figure(&document, "bytes-per-second"));
+    assert!((rate * moving / 400.0 - 1.0).abs() < 1e-9, "{rate}");
+    assert!((bytes * moving / figure(&document, "bytes-read") - 1.0).abs() < 1e-9, "{bytes}");
+    let bar = "getComputedStyle(document.querySelector('[data-part=prepare]'))";
+    let drawn = evaluated(
+        &scratch,
+        "r.html",
+        &format!(
+            "[parseFloat({bar}.width), {bar}.backgroundColor !== getComputedStyle(document.querySelector('.stack')).backgroundColor]"
+        ),
+    );
+    assert!(drawn[0].as_f64().unwrap() > 100.0 && drawn[1] == true, "making ready is drawn: {drawn}");
 }
 
 #[test]
@@ -83,6 +100,10 @@ fn the_page_of_recorded_runs_shows_the_later_and_compares_it_with_the_earlier() 
     let cells = [&later, &earlier].map(|run| number(run, "/counts/read").to_string());
     let row = format!("records read</td><td class=\"number\">{}</td><td class=\"number\">{}</td>", cells[0], cells[1]);
     assert!(comparison.contains(&row), "no {row}");
+    let began = &json_lines(&scratch.read("earlier.jsonl"))[0]["start_micros"];
+    let title =
+        format!("`Compared with job of ${{moment({began})}}` === document.querySelector('#comparison h2').textContent");
+    assert_eq!(evaluated(&scratch, "r.html", &title), true, "it is told what with");
 }
 
 #[test]
@@ -98,68 +119,131 @@ fn the_page_of_several_jobs_has_the_figures_of_each() {
 }
 
 #[test]
-fn whatever_texts_a_run_has_they_stay_texts() {
+fn of_many_entries_there_is_a_table_with_what_failed_first_and_each_is_drawn_when_it_is_opened() {
     let scratch = Scratch::new();
-    scratch.job("job.json", &job(3, "out"));
-    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
-    let hostile = "</script><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
-    let texts = ["job", "split", "message", "cause", "transship", "reader"];
-    let mut lines = json_lines(&scratch.read("perf.jsonl"));
-    for line in &mut lines {
-        for (_, text) in line.as_object_mut().unwrap().iter_mut().filter(|(name, _)| texts.contains(&name.as_str())) {
-            *text = hostile.into();
-        }
-    }
-    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-    scratch.write("hostile.jsonl", lines.join("\n") + "\n");
-    scratch.transship(["perf", "hostile.jsonl", "--report", "r.html"]).run().succeeds();
+    let entry = |entry: usize| {
+        let fails = if entry == 3 { json!([{ "at": "next", "how": "error:io" }]) } else { json!([]) };
+        let job = faulty(json!({ "fail": fails }), json!({ "target": format!("out{entry}") }));
+        job.tree()["job"]["content"][0].clone()
+    };
+    let contents: Vec<Value> = (0..5).map(entry).collect();
+    scratch.job("job.json", &job(1, "out").with("job.content", contents));
+    scratch.transship(["run", "job.json", "--all-contents", "--report", "r.html"]).run().fails_with(1);
     let document = opened(&scratch, "r.html");
-    let (head, _) = document.split_once("</title>").unwrap();
-    assert!(!head.ends_with("<title>owned"), "no text has run");
-    assert!(!document.contains("<img"), "no text has become an element");
-    let (_, slowest) = document.split_once("id=\"slowest\"").unwrap();
-    assert!(slowest.contains("&lt;/script&gt;&lt;img src=x"), "it is shown as it is");
+    assert!(shown(&document, "overview").is_empty() && document.contains("<h2>5 entries</h2>"));
+    let look = r#"(() => {
+        const rows = [...document.querySelectorAll('#overview tbody tr')];
+        const titles = rows.map((row) => row.cells[0].textContent), results = rows.map((row) => row.cells[2].textContent);
+        const drawn = () => document.querySelectorAll('canvas.timeline').length;
+        const before = drawn();
+        rows[4].querySelector("a").click();
+        show(entries[4]);
+        return { titles, results, before, after: drawn(), open: entries[4].element.open, wide: entries[4].element.querySelector('canvas.timeline').width > 100 };
+    })()"#;
+    let seen = evaluated(&scratch, "r.html", look);
+    let titles = [4, 1, 2, 3, 5].map(|entry| format!("job, entry {entry} of 5"));
+    assert_eq!(seen["titles"], json!(titles));
+    assert_eq!(seen["results"], json!(["failed", "done", "done", "done", "done"]));
+    assert_eq!((&seen["before"], &seen["after"]), (&json!(1), &json!(2)));
+    assert_eq!((&seen["open"], &seen["wide"]), (&json!(true), &json!(true)));
+}
+
+/// All strings of a tree but those by which lines are told apart.
+fn replace_texts(tree: &mut Value, hostile: &str) {
+    match tree {
+        Value::String(text) => *text = hostile.into(),
+        Value::Array(all) => all.iter_mut().for_each(|one| replace_texts(one, hostile)),
+        Value::Object(all) => {
+            let kept = ["type", "run", "task", "phase", "open_readers_nanos", "open_writers_nanos"];
+            all.iter_mut()
+                .filter(|(name, _)| !kept.contains(&name.as_str()))
+                .for_each(|(_, one)| replace_texts(one, hostile));
+            if all.values().any(Value::is_string) {
+                all.insert(hostile.into(), hostile.into());
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 #[test]
-fn the_page_of_a_killed_run_shows_what_was_recorded() {
+fn whatever_texts_a_run_has_they_stay_texts() {
     let scratch = Scratch::new();
-    scratch.job("job.json", &job(3, "out"));
-    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
-    let text = scratch.read("perf.jsonl");
-    let begun = text.lines().position(|line| line.contains("\"type\":\"task\"")).expect("a task has begun");
-    let cut: Vec<&str> = text.lines().take(begun + 1).collect();
-    scratch.write("cut.jsonl", cut.join("\n") + "\n{\"type\":\"pha");
-    scratch.transship(["perf", "cut.jsonl", "--report", "r.html"]).run().succeeds();
+    let dedup = plugin("dedup", json!({ "key": "id", "window": 0 }));
+    let order = plugin("order", json!({ "key": "id", "lanes": 2 }));
+    let fails = json!({ "at": "next", "after": 50, "how": "error:io" });
+    let job = faulty(json!({ "splits": 3, "dirtyEvery": 10, "fail": fails }), json!({ "target": "out" }))
+        .transformer(dedup)
+        .transformer(order);
+    let mut lines = recorded(&scratch, &job);
+    for kind in ["run", "task", "phase", "stage", "dirty", "end"] {
+        assert!(lines.iter().any(|line| line["type"] == kind), "there is a line of each type: {kind}");
+    }
+    let header = line_mut(&mut lines, "run");
+    // Facts that are numbers may as well be texts in a file that somebody else has written.
+    (header["host"]["cores"], header["host"]["memory_bytes"]) = (json!("cores"), json!("memory"));
+    for hostile in [
+        "</script><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>",
+        "{{page.js}}{{data}}<!--<script>",
+        "'\"`${document.title='owned'}&lt;",
+    ] {
+        let mut lines = lines.clone();
+        lines.iter_mut().for_each(|line| replace_texts(line, hostile));
+        page_of(&scratch, &lines);
+        let document = opened(&scratch, "r.html");
+        let (head, _) = document.split_once("</title>").unwrap();
+        assert!(!head.ends_with("<title>owned"), "no text has run");
+        let elements =
+            evaluated(&scratch, "r.html", "[document.images.length, document.scripts.length, document.title]");
+        // Seven of the page, and the one that asks.
+        let harmless = 8;
+        assert_eq!(elements, json!([0, harmless, format!("{hostile} – transship")]), "no text has become an element");
+        let told = "[...document.querySelectorAll('#tasks tbody .text')].map((one) => one.firstChild.textContent)";
+        let texts = evaluated(&scratch, "r.html", told);
+        assert!(
+            !texts.as_array().unwrap().is_empty() && texts.as_array().unwrap().iter().all(|text| text == hostile),
+            "shown as it is: {texts}"
+        );
+    }
+}
+
+#[test]
+fn the_page_of_a_killed_run_shows_what_was_recorded_and_what_is_not_known() {
+    let scratch = Scratch::new();
+    let lines = recorded(&scratch, &job(3, "out"));
+    let begun = lines.iter().position(|line| line["type"] == "task").expect("a task has begun");
+    let mut cut = lines[..=begun].to_vec();
+    let of = |name: &str| cut[0][name].clone();
+    let micros = number(&cut[0], "/start_micros") + 4_000_000;
+    cut.push(json!({
+        "type": "second", "run": of("run"), "job": of("job"), "micros": micros, "read_records": 60, "read_bytes": 600,
+        "written_records": 50, "dirty_records": 7, "queued_records": 10, "queued_bytes": 100, "fill": 0.5, "open_tasks": 1,
+        "tasks_known": 3, "tasks_done": 0, "wait_for_reader_nanos": 0, "wait_for_writer_nanos": 0,
+    }));
+    page_of(&scratch, &cut);
     let document = opened(&scratch, "r.html");
     assert_eq!(shown(&document, "result"), "not ended");
     assert!(shown(&document, "timeline-note").starts_with("1 attempt on 1 slot"));
+    assert_eq!(["records-read", "dirty"].map(|id| figure(&document, id)), [60.0, 7.0]);
+    assert_eq!(["filtered", "duplicates"].map(|id| shown(&document, id)), ["–", "–"]);
+    let row = "[...document.querySelector('#tasks tbody tr').cells].slice(2, 6).map((cell) => cell.textContent)";
+    let row = evaluated(&scratch, "r.html", row);
+    assert_eq!((&row[0], &row[2], &row[3]), (&json!("not ended"), &json!("–"), &json!("–")), "{row}");
 }
 
 #[test]
-fn pointing_at_a_task_tells_what_it_was_and_dragging_looks_closer() {
+fn what_attempts_had_that_failed_is_told_beside_what_counts() {
     let scratch = Scratch::new();
-    scratch.job("job.json", &job(1, "out"));
-    let run = scratch.transship(["run", "job.json", "--json", "--report", "r.html"]).run().succeeds();
-    let task = &run.summary()["tasks"][0];
-    // What a hand does, after the page has drawn itself: the only task lies from the names of the rows to the right edge.
-    let hand = r#"<script>
-        const canvas = document.querySelector("canvas.timeline"), box = canvas.getBoundingClientRect();
-        const at = (kind, share) => canvas.dispatchEvent(
-            new MouseEvent(kind, { clientX: box.left + 60 + share * (box.width - 60), clientY: box.top + 5, bubbles: true }));
-        const before = canvas.toDataURL();
-        at("mousemove", 0.5);
-        const told = hover.textContent;
-        at("mousedown", 0.4); at("mousemove", 0.6); at("mouseup", 0.6);
-        const closer = canvas.toDataURL() !== before;
-        at("dblclick", 0.5);
-        document.title = `${told} / ${closer} / ${canvas.toDataURL() === before}`;
-        </script></body>"#;
-    scratch.write("hand.html", scratch.read("r.html").replace("</body>", hand));
-    let document = opened(&scratch, "hand.html");
-    let title = document.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0;
-    assert!(title.starts_with(task["split"].as_str().unwrap()), "{title}");
-    let records = number(task, "/counts/read").to_string();
-    assert!(title.replace('\u{202f}', "").contains(&format!("{records} records")), "{records} of {title}");
-    assert!(title.ends_with(" / true / true"), "it was drawn closer, and as before: {title}");
+    let fails = json!({ "at": "next", "after": 300, "how": "error:io" });
+    let lines = recorded(&scratch, &faulty(json!({ "records": 400, "dirtyEvery": 10, "fail": fails }), json!({})));
+    let end = lines.last().unwrap();
+    let aborted = [number(end, "/aborted_read"), number(end, "/aborted_dirty")];
+    assert!(aborted[0] > 0 && aborted[1] > 0, "{end}");
+    page_of(&scratch, &lines);
+    let document = opened(&scratch, "r.html");
+    assert_eq!((shown(&document, "result"), figure(&document, "records-read")), ("failed", 0.0));
+    let told = ["records-read-aborted", "dirty-aborted"].map(|id| shown(&document, id).to_string());
+    assert_eq!(told, aborted.map(|count| format!("and {count} in attempts that failed")));
+    let message = evaluated(&scratch, "r.html", "document.querySelector('section > .message').textContent");
+    assert_eq!(message, text(end, "/message"), "and why");
 }

@@ -47,7 +47,7 @@ fn drain_once_it_is_done(mut run: Running, title: &str) -> Finished {
 fn a_small_entry_is_done_while_an_endless_one_goes_on_on_the_same_slot() {
     let scratch = Scratch::new();
     let run = start(&scratch, &together(&[endless(), small()]), &["--drain"]);
-    let run = drain_once_it_is_done(run, "job 2 of 2");
+    let run = drain_once_it_is_done(run, "job, entry 2 of 2");
     assert_eq!(outcomes(&run), [(json!("done"), true), (json!("done"), false)], "{run}");
 }
 
@@ -70,7 +70,7 @@ fn who_waits_for_a_slow_target_keeps_no_slot() {
     let tree = together(&[stuck, small()]);
     let mut run = start(&scratch, &tree, &[]);
     run.wait_for_file("hanging");
-    run.wait_for_stderr("job job 2 of 2 (");
+    run.wait_for_stderr("job job, entry 2 of 2 (");
     run.signal(Signal::Terminate);
     let run = run.finish().fails_with(143);
     assert_eq!(outcomes(&run), [(json!("cancelled"), false), (json!("done"), false)], "{run}");
@@ -83,7 +83,7 @@ fn a_read_that_hangs_keeps_nobody_from_its_turn_for_long() {
     let hanging = faulty(json!({ "fail": fail }), json!({ "target": "stuck" }));
     let mut run = start(&scratch, &together(&[hanging, small()]), &[]);
     run.wait_for_file("hanging");
-    run.wait_for_stderr("job job 2 of 2 (");
+    run.wait_for_stderr("job job, entry 2 of 2 (");
     run.signal(Signal::Terminate);
     let run = run.finish().fails_with(143);
     assert_eq!(outcomes(&run), [(json!("cancelled"), false), (json!("done"), false)], "{run}");

@@ -132,7 +132,7 @@ impl Told {
                 known: now.tasks_known,
                 all_known: now.all_tasks_known,
                 done: now.tasks_done,
-                open: work.open.len() as u64,
+                open: now.open_tasks,
             },
             share: work.share(),
             unit: match work.unit {

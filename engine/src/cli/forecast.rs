@@ -37,12 +37,12 @@ impl Forecast {
         }
     }
 
-    /// How much time is left. `None` where that would be a guess: more work may be found, or too little was done so far.
+    /// How much time what is known so far will take. `None` where that would be a guess: too little was done.
     ///
     /// A run ends with its slowest task: however fast the others are, it takes no less than that task alone.
     pub(super) fn left(&self, work: &Work) -> Option<Duration> {
         let left = work.known - work.done;
-        if work.may_grow || left <= 0.0 {
+        if left <= 0.0 {
             return None;
         }
         let (begun, first) = self.looks.front()?;
@@ -77,7 +77,8 @@ pub(super) fn left_text(left: Duration) -> String {
     let seconds = left.as_secs_f64();
     let steps_of = |step: f64| ((seconds / step).ceil() * step) as u64;
     match seconds {
-        ..5.0 => "a few seconds left".into(),
+        ..3.0 => "a few seconds left".into(),
+        ..20.0 => format!("about {} s left", steps_of(1.0)),
         ..55.0 => format!("about {} s left", steps_of(5.0)),
         ..5_400.0 => format!("about {} min left", steps_of(60.0) / 60),
         ..172_800.0 => format!("about {} h left", steps_of(3_600.0) / 3_600),
@@ -131,7 +132,6 @@ mod tests {
     fn nothing_is_said_where_it_would_be_a_guess() {
         assert_eq!(seconds(steady(100.0, 1, Vec::new())), None, "too early");
         let (forecast, work) = steady(100.0, 10, Vec::new());
-        assert_eq!(forecast.left(&Work { may_grow: true, ..work.clone() }), None, "more may come");
         assert_eq!(forecast.left(&Work { done: 100.0, ..work }), None, "all is done but the commit");
     }
 
@@ -169,10 +169,11 @@ mod tests {
     #[test]
     fn a_time_that_is_left_is_told_as_exactly_as_one_can_know_it() {
         let text = |seconds| left_text(Duration::from_secs_f64(seconds));
-        let told = [0.5, 12.0, 54.0, 61.0, 5_000.0, 7_200.0, 200_000.0].map(text);
+        let told = [0.5, 11.2, 32.0, 54.0, 61.0, 5_000.0, 7_200.0, 200_000.0].map(text);
         let expected = [
             "a few seconds left",
-            "about 15 s left",
+            "about 12 s left",
+            "about 35 s left",
             "about 55 s left",
             "about 2 min left",
             "about 84 min left",

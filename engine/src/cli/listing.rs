@@ -7,7 +7,7 @@ use transship_plugin_api::ffi::import::LoadedPlugin;
 use transship_plugin_api::params::nearest;
 use transship_plugin_api::plugin::{Component, Description, Parameter};
 
-use super::summary::{bytes_text, count_text};
+use super::figures::{bytes_text, count_text};
 use crate::config::JobFile;
 use crate::error::{Error, Result};
 use crate::job::Job;

@@ -13,10 +13,12 @@ use transship_plugin_api::Kind;
 mod arguments;
 mod console;
 mod events;
+mod figures;
 mod forecast;
 mod listing;
 mod metrics;
 mod monitor;
+mod outputs;
 mod perf;
 mod running;
 mod signals;
@@ -211,12 +213,6 @@ fn json_text(value: &impl serde::Serialize) -> Result<String> {
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let text = std::fs::read(path).map_err(|error| Error::Job(format!("cannot read {}: {error}", path.display())))?;
     serde_json::from_slice(&text).map_err(|error| Error::Job(format!("{}: {error}", path.display())))
-}
-
-/// Opens a file to write to. What is in it stays there until there is something new.
-fn writable(path: &Path) -> Result<std::fs::File> {
-    let options = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
-    options.map_err(|error| Error::Job(format!("cannot write {}: {error}", path.display())))
 }
 
 /// What could not be printed is an error: a report that is cut off must not look like one.

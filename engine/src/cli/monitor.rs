@@ -14,6 +14,7 @@ use super::view::View;
 use crate::calls::{Calls, Stuck};
 use crate::error::Failure;
 use crate::metrics::StageMetrics;
+use crate::perf::meter::Open;
 use crate::progress::Progress;
 
 /// How often to look.
@@ -30,8 +31,14 @@ pub(super) type EachSecond<'a> = Box<dyn Fn(&[StageMetrics]) + Sync + 'a>;
 
 /// A job that is watched.
 pub(super) struct Watched<'a> {
-    /// What a person calls it.
+    /// What a program calls it…
     pub title: &'a str,
+    /// …and a person.
+    pub name: &'a str,
+    /// Whose calls are its own; `None`: all.
+    pub run: Option<&'a str>,
+    /// What its attempts at tasks are at, where there are any.
+    pub attempts: Option<Open>,
     pub progress: &'a Progress,
     pub each_second: EachSecond<'a>,
 }
@@ -50,15 +57,18 @@ pub(super) fn watch<T>(
             let mut view = View::new(console, watched);
             let mut events = Events::new(console, watched);
             let mut patience = Patience::default();
-            let mut stillness = Stillness::new();
+            let mut stillness: Vec<_> = watched.iter().map(|_| Stillness::new()).collect();
             let mut seconds = vec![None; watched.len()];
             let mut done = finished.0.lock().unwrap_or_else(PoisonError::into_inner);
             while !*done {
                 done = finished.1.wait_timeout(done, TICK).unwrap_or_else(PoisonError::into_inner).0;
                 view.update();
                 events.update();
-                if let Some(stuck) = stillness.lasts(watched, calls, Instant::now()) {
-                    console.stall(&stuck);
+                for (job, stillness) in watched.iter().zip(&mut stillness) {
+                    if let Some(stuck) = stillness.lasts(job, calls, Instant::now()) {
+                        let whose = if watched.len() > 1 { format!("{}: ", job.name) } else { String::new() };
+                        console.stall(&format!("{whose}{stuck}"));
+                    }
                 }
                 for (job, seen) in watched.iter().zip(&mut seconds) {
                     if let Some(stages) = job.progress.new_second(seen) {
@@ -89,8 +99,9 @@ impl Drop for Finish<'_> {
 fn give_up(console: &Console, stuck: &Stuck, cause: Option<String>, signal: Option<i32>) -> ! {
     let lasting = stuck.lasting.as_secs_f64();
     let message = format!(
-        "{}: `{}` has lasted {lasting:.1} s and ignores that the work was cancelled; the process ends without it",
-        stuck.who, stuck.call
+        "{}: {} has lasted {lasting:.1} s and ignores that the work was cancelled; the process ends without it",
+        stuck.who,
+        stuck.told()
     );
     let failure = Failure::new(Kind::Internal, message);
     let code = signal.map_or(1, |signal| 128 + signal);
@@ -147,7 +158,7 @@ mod tests {
     use super::*;
 
     fn stuck(lasting: u64) -> Vec<Stuck> {
-        vec![Stuck { who: "task 1".into(), call: "next", lasting: Duration::from_secs(lasting) }]
+        vec![Stuck { who: "task 1".into(), call: "next", lasting: Duration::from_secs(lasting), doing: String::new() }]
     }
 
     #[test]

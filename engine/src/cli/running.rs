@@ -1,7 +1,7 @@
 //! `transship run`: the jobs of all files, beside each other or one after another.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use transship_plugin_api::Kind;
@@ -10,10 +10,9 @@ use super::arguments::{Json, RunArguments};
 use super::console::Console;
 use super::events::Event;
 use super::monitor::{EachSecond, Watched};
+use super::outputs::{Output, Outputs};
 use super::workshop::{Made, Opened, Together, Workshop};
-use super::{
-    Ended, STDOUT, failed_to, folder_of, listing, metrics, perf, print_json, read_all, stages, summary, told, writable,
-};
+use super::{Ended, STDOUT, failed_to, folder_of, listing, metrics, perf, print_json, read_all, stages, summary, told};
 use crate::config::JobFile;
 use crate::error::{Error, Failure, Result};
 use crate::exposition::Door;
@@ -25,6 +24,8 @@ use crate::perf::recorder::Recorder;
 struct Run<'a> {
     arguments: &'a RunArguments,
     workshop: &'a Workshop<'a>,
+    /// Where perf records go, if anywhere.
+    records: Option<&'a Path>,
     summaries: Mutex<Summaries>,
 }
 
@@ -64,12 +65,10 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
         let mut workshop =
             Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
         let door = arguments.metrics.as_ref().map(metrics::open).transpose()?;
-        // Before anything runs: that a file cannot be written should not be found out after hours.
-        for page in [&arguments.report, &arguments.trace].into_iter().flatten() {
-            writable(page)?;
-        }
-        if let Some(path) = records_of(arguments) {
-            workshop.record(writable(&path)?);
+        let outputs = Outputs::of(arguments)?;
+        if let Some(records) = &outputs.records {
+            let file = records.file.try_clone();
+            workshop.record(file.map_err(|error| failed_to("keep a file open", &error))?);
         }
         if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
             return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
@@ -77,55 +76,55 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
         if arguments.drain {
             workshop.signals.drain_first();
         }
-        Ok((workshop, door))
+        Ok((workshop, outputs, door))
     };
-    let (workshop, door) = open().map_err(|error| console.error(&error))?;
+    let (workshop, outputs, door) = open().map_err(|error| console.error(&error))?;
     let opened: Vec<Opened> = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
     let together = Together { slots: arguments.slots.map(|slots| slots.get() as usize), in_order: arguments.in_order };
+    let records = outputs.records.as_ref().map(|records| records.path.as_path());
     workshop
         .with_jobs(&opened, None, arguments.dirty.as_deref(), together, |made, shared| {
             // How each file ended, in the order of the command line.
             let ended = made.iter().map(|_| Ok(())).collect();
-            let run = Run { arguments, workshop: &workshop, summaries: Mutex::default() };
+            let run = Run { arguments, workshop: &workshop, records, summaries: Mutex::default() };
             run.all(made, ended, shared.contents, door)
         })
-        .and(told(write_pages(arguments, workshop.recorder()), console))
-}
-
-/// Where perf records go: a report and a trace are made of them, and they lie beside it until the run has ended.
-fn records_of(arguments: &RunArguments) -> Option<PathBuf> {
-    let beside = arguments.report.as_ref().or(arguments.trace.as_ref()).map(|page| {
-        let mut name = page.clone().into_os_string();
-        name.push(".perf.jsonl");
-        PathBuf::from(name)
-    });
-    arguments.perf.clone().or(beside)
+        .and(told(write_pages(outputs, workshop.recorder(), console), console))
 }
 
 /// What is made of the records of the run.
-fn write_pages(arguments: &RunArguments, recorder: Option<&Recorder>) -> Result<()> {
-    let (Some(records), Some(recorder)) = (records_of(arguments), recorder) else { return Ok(()) };
-    let pages = [&arguments.report, &arguments.trace];
-    if !recorder.has_lines() {
-        // Where nothing ran there is nothing to show: the files that were made for it go, those that were there before stay.
-        let all = pages.into_iter().flatten().chain([&records]);
-        for file in all.filter(|file| std::fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() == 0)) {
-            let _ = std::fs::remove_file(file);
-        }
+fn write_pages(mut outputs: Outputs, recorder: Option<&Recorder>, console: &Console) -> Result<()> {
+    // Where nothing ran there is nothing to show.
+    let Some(records) = outputs.records.as_mut().filter(|_| recorder.is_some_and(Recorder::has_lines)) else {
+        return Ok(());
+    };
+    if outputs.keeps_records {
+        records.keep();
+    }
+    let pages = pages_of(&records.path, &mut outputs.report, &mut outputs.trace);
+    if pages.is_err() && !outputs.keeps_records {
+        // The run may have lasted for hours.
+        records.keep();
+        console.warning(&format!(
+            "the perf records are kept in {}: `transship perf` makes a page or a trace of them",
+            records.path.display()
+        ));
+    }
+    pages
+}
+
+fn pages_of(records: &Path, report: &mut Option<Output>, trace: &mut Option<Output>) -> Result<()> {
+    if report.is_none() && trace.is_none() {
         return Ok(());
     }
-    if pages.iter().any(|page| page.is_some()) {
-        let recordings = perf::read(&records)?;
-        if let Some(page) = &arguments.report {
-            perf::write_report(page, &recordings, None)?;
-        }
-        if let Some(page) = &arguments.trace {
-            perf::write_trace(page, &recordings)?;
-        }
+    let recordings = perf::read(records)?;
+    if let Some(page) = report {
+        perf::write_report(&page.path, &recordings, None)?;
+        page.keep();
     }
-    if arguments.perf.is_none() {
-        // The pages hold what was in it.
-        let _ = std::fs::remove_file(records);
+    if let Some(page) = trace {
+        perf::write_trace(&page.path, &recordings)?;
+        page.keep();
     }
     Ok(())
 }
@@ -148,10 +147,12 @@ impl Run<'_> {
             }
         }
         let jobs = lines.iter().flat_map(|line| &line.jobs);
-        let shown: Vec<_> = jobs.map(|(job, _)| (job.progress(), job.title())).collect();
-        let watched = shown.iter().map(|(progress, title)| {
-            let each_second = self.each_second();
-            Watched { title, progress, each_second }
+        let shown =
+            jobs.map(|(job, _)| (job.progress(), job.title(), job.name(), job.identity().id.clone(), job.attempts()));
+        let shown: Vec<_> = shown.collect();
+        let watched = shown.iter().map(|(progress, title, name, run, attempts)| {
+            let (run, attempts, each_second) = (Some(run.as_str()), Some(attempts.clone()), self.each_second());
+            Watched { title, name, run, attempts, progress, each_second }
         });
         let watched: Vec<Watched<'_>> = watched.collect();
         let threads = at_once.min(lines.len());
@@ -228,16 +229,22 @@ impl Run<'_> {
     fn move_records(&self, number: usize, job: Job<'_>) -> Result<()> {
         let summary = job.run();
         self.console().note(summary::text(&summary).trim_end());
-        if self.arguments.json.is_some() {
-            let json = serde_json::to_value(&summary).map_err(|error| failed_to("print the summary", &error.into()))?;
-            self.summaries().add(number, Told::Summary(json), self.console())?;
-        }
-        verdict(summary, self.workshop.signals.received()).and(self.perf_written())
+        let printed = if self.arguments.json.is_some() { self.print_summary(number, &summary) } else { Ok(()) };
+        verdict(summary, self.workshop.signals.received()).and(printed).and(self.perf_written())
+    }
+
+    fn print_summary(&self, number: usize, summary: &Summary) -> Result<()> {
+        // Whatever becomes of it, those after it are not to wait for it.
+        let (told, failed) = match serde_json::to_value(summary) {
+            Ok(json) => (Told::Summary(json), Ok(())),
+            Err(error) => (Told::Nothing, Err(failed_to("print the summary", &error.into()))),
+        };
+        self.summaries().add(number, told, self.console()).and(failed)
     }
 
     /// That perf records are missing is told, though the run itself is none the worse for it.
     fn perf_written(&self) -> Result<()> {
-        match (self.workshop.recorder().and_then(Recorder::failure), records_of(self.arguments)) {
+        match (self.workshop.recorder().and_then(Recorder::failure), self.records) {
             (Some(error), Some(path)) => {
                 Err(failed_to(&format!("write the perf records to {}", path.display()), &error))
             }

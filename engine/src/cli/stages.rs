@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::summary::count_text;
+use super::figures::count_text;
 use crate::metrics::{Latency, StageMetrics};
 
 /// One line for each second of a run: `order: waiting 3, ready keys 1 | start ms: count 1,000, p50 0.02, …`.
@@ -66,7 +66,7 @@ mod tests {
             place: "job.content[0].transformer[1]".into(),
             setting: "12 lanes".into(),
             figures: vec![Figure::gauge("waiting", 3)],
-            latencies: vec![Latency { name: "start".into(), distribution, so_far: Waited::default() }],
+            latencies: vec![Latency { name: "start".into(), distribution, buckets: Vec::new(), so_far: Waited::default() }],
             remarks: Vec::new(),
         };
         assert_eq!(

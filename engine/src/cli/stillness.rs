@@ -1,61 +1,127 @@
-//! Notices that nothing moves, and says once in a while which call everybody waits for.
+//! Notices that a job does not move, and says once in a while which call it waits for, or what else.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use super::figures::several;
 use super::monitor::Watched;
 use crate::calls::{Calls, Stuck};
+use crate::perf::Phase;
 use crate::progress::Snapshot;
 
 /// How long nothing moves before that is told; each time after it is told when twice as much time has passed.
 const STILL: Duration = Duration::from_secs(10);
+/// What has lasted for less is not why.
+const LONG: Duration = Duration::from_secs(5);
 
-/// Since when nothing moves.
+/// What is counted of a job: if any of it changes, the job moves.
+type Moved = (bool, u64, u64, u64);
+
+/// Since when a job does not move.
 pub(super) struct Stillness {
-    moved: (u64, u64, u64),
+    moved: Moved,
     since: Instant,
     tell_after: Duration,
 }
 
+/// What a job is at.
+struct Doings {
+    /// The calls of its plugins that go on, the longest first.
+    calls: Vec<Stuck>,
+    /// The phases in which the sides of its attempts are, and for how long.
+    phases: Vec<(Phase, Duration)>,
+    /// Tasks that were found and have not begun.
+    to_come: u64,
+}
+
 impl Stillness {
     pub(super) fn new() -> Stillness {
-        Stillness { moved: (0, 0, 0), since: Instant::now(), tell_after: STILL }
+        Stillness { moved: Moved::default(), since: Instant::now(), tell_after: STILL }
     }
 
-    /// What to say, if nothing has moved for long because of a call that goes on. A source that has nothing to give is no such call: it
-    /// says so ten times a second.
-    pub(super) fn lasts(&mut self, watched: &[Watched<'_>], calls: &Calls, now: Instant) -> Option<String> {
-        let jobs: Vec<Snapshot> = watched.iter().map(|job| job.progress.snapshot()).collect();
-        let all = Snapshot::sum(&jobs);
-        self.tell(&all, || calls.under_way(), now)
+    /// What to say of a job, if it has not moved for long and somebody is waited for. A source that has nothing to give is no such case:
+    /// it says so ten times a second.
+    pub(super) fn lasts(&mut self, job: &Watched<'_>, calls: &Calls, now: Instant) -> Option<String> {
+        let snapshot = job.progress.snapshot();
+        let doings = || Doings {
+            calls: job.run.map_or_else(|| calls.under_way(), |run| calls.of(run).under_way()),
+            phases: job.attempts.as_ref().map(|attempts| attempts.now()).unwrap_or_default(),
+            to_come: snapshot.tasks_known.saturating_sub(snapshot.tasks_done + snapshot.open_tasks),
+        };
+        self.tell(&snapshot, doings, now)
     }
 
-    fn tell(&mut self, all: &Snapshot, under_way: impl FnOnce() -> Vec<Stuck>, now: Instant) -> Option<String> {
-        let moved = (all.read_records, all.written_records, all.tasks_done);
+    fn tell(&mut self, job: &Snapshot, doings: impl FnOnce() -> Doings, now: Instant) -> Option<String> {
+        let moved = (job.has_begun, job.read_records, job.written_records, job.tasks_done);
         if moved != self.moved {
             (self.moved, self.since, self.tell_after) = (moved, now, STILL);
             return None;
         }
         let still = now.duration_since(self.since);
-        if still < self.tell_after {
+        if still < self.tell_after || job.has_ended {
             return None;
         }
-        let under_way = under_way();
-        let longest = under_way.first().filter(|call| call.lasting >= STILL / 2)?;
+        let doings = doings();
+        let why = doings.long_call().or_else(|| doings.waits(job.has_begun))?;
         self.tell_after = 2 * still;
-        let others = under_way.iter().skip(1).filter(|call| call.lasting >= STILL / 2).count();
-        let others = match others {
+        Some(format!("nothing has moved for {:.0} s: {why}", still.as_secs_f64()))
+    }
+}
+
+impl Doings {
+    /// The call that holds everything up.
+    fn long_call(&self) -> Option<String> {
+        let mut long = self.calls.iter().filter(|call| call.lasting >= LONG);
+        let longest = long.next()?;
+        let others = match long.count() {
             0 => String::new(),
             1 => "; one other call lasts as well".into(),
             several => format!("; {several} other calls last as well"),
         };
         Some(format!(
-            "nothing has moved for {:.0} s: {} for {}, in `{}` for {:.0} s{others}",
-            still.as_secs_f64(),
+            "{} for {}, in {} for {:.0} s{others}",
             who_waits(longest.call),
             longest.who,
-            longest.call,
+            longest.told(),
             longest.lasting.as_secs_f64()
         ))
+    }
+
+    /// What is waited for where no call goes on.
+    fn waits(&self, has_begun: bool) -> Option<String> {
+        let in_phase =
+            |phase: Phase| self.phases.iter().filter(|(other, lasting)| *other == phase && *lasting >= LONG).count();
+        let waits = [
+            (
+                in_phase(Phase::WaitWriteTime),
+                "reader waits",
+                "readers wait",
+                "for room in the channels, the lanes or their memory",
+            ),
+            (in_phase(Phase::WaitSlotTime), "reader waits", "readers wait", "for a slot, which others have"),
+            (in_phase(Phase::WaitLimitTime), "reader waits", "readers wait", "for the speed limit"),
+            (
+                in_phase(Phase::WaitTurnTime),
+                "writer waits",
+                "writers wait",
+                "for a turn at the target, which others have",
+            ),
+        ];
+        let mut text = String::new();
+        for (count, one, many, what) in waits.into_iter().filter(|(count, ..)| *count > 0) {
+            let comma = if text.is_empty() { "" } else { ", " };
+            let _ = write!(text, "{comma}{} {what}", several(count, one, many));
+        }
+        // That writers have nothing to write says something only where readers could give it.
+        let idle = in_phase(Phase::WaitReadTime);
+        if !text.is_empty() && idle > 0 {
+            let _ = write!(text, ", {} for records", several(idle, "writer waits", "writers wait"));
+        }
+        if text.is_empty() && has_begun && self.phases.is_empty() && self.to_come > 0 {
+            let tasks = several(self.to_come as usize, "task waits", "tasks wait");
+            return Some(format!("{tasks} to be opened: as many are open as may be, all of others"));
+        }
+        (!text.is_empty()).then(|| format!("no call goes on; {text}"))
     }
 }
 
@@ -73,8 +139,31 @@ fn who_waits(call: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    fn write_call(lasting: u64) -> Vec<Stuck> {
-        vec![Stuck { who: "task 0 (a.csv), sqlitewriter".into(), call: "write", lasting: Duration::from_secs(lasting) }]
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn in_write(lasting: u64) -> Doings {
+        let who = "task 0 (a.csv), sqlitewriter".into();
+        Doings {
+            calls: vec![Stuck { who, call: "write", lasting: at(lasting), doing: "INSERT INTO a".into() }],
+            phases: Vec::new(),
+            to_come: 0,
+        }
+    }
+
+    fn in_phases<const N: usize>(phases: [(Phase, u64); N]) -> Doings {
+        let phases = phases.into_iter().map(|(phase, lasting)| (phase, at(lasting)));
+        Doings { calls: Vec::new(), phases: phases.collect(), to_come: 3 }
+    }
+
+    /// What is said of a job that does this and has not moved for twenty seconds.
+    fn told(doings: Doings) -> Option<String> {
+        let mut stillness = Stillness::new();
+        let snapshot = Snapshot { has_begun: true, ..Snapshot::default() };
+        let start = Instant::now();
+        assert_eq!(stillness.tell(&snapshot, || panic!("it has just begun"), start), None);
+        stillness.tell(&snapshot, || doings, start + at(20))
     }
 
     #[test]
@@ -82,12 +171,14 @@ mod tests {
         let mut stillness = Stillness::new();
         let start = Instant::now();
         let snapshot = Snapshot { read_records: 5, ..Snapshot::default() };
-        let mut tell = |at: u64| stillness.tell(&snapshot, || write_call(at), start + Duration::from_secs(at));
+        let mut tell = |seconds: u64| stillness.tell(&snapshot, || in_write(seconds), start + at(seconds));
         assert_eq!(tell(0), None);
         assert_eq!(tell(9), None);
         assert_eq!(
             tell(10).as_deref(),
-            Some("nothing has moved for 10 s: the reader waits for task 0 (a.csv), sqlitewriter, in `write` for 10 s")
+            Some(
+                "nothing has moved for 10 s: the reader waits for task 0 (a.csv), sqlitewriter, in `write` (INSERT INTO a) for 10 s"
+            )
         );
         assert_eq!(tell(19), None);
         assert!(tell(20).is_some());
@@ -101,9 +192,47 @@ mod tests {
         let start = Instant::now();
         for seconds in 0..30 {
             let snapshot = Snapshot { written_records: seconds, ..Snapshot::default() };
-            assert_eq!(stillness.tell(&snapshot, || write_call(30), start + Duration::from_secs(seconds)), None);
+            assert_eq!(stillness.tell(&snapshot, || in_write(30), start + at(seconds)), None);
         }
         let snapshot = Snapshot { written_records: 29, ..Snapshot::default() };
-        assert_eq!(stillness.tell(&snapshot, || write_call(0), start + Duration::from_secs(60)), None);
+        assert_eq!(stillness.tell(&snapshot, || in_write(0), start + at(60)), None);
+        let idle = [(Phase::ReadTaskData, 20), (Phase::WaitReadTime, 20), (Phase::WaitSlotTime, 1)];
+        assert_eq!(told(in_phases(idle)), None);
+    }
+
+    #[test]
+    fn where_no_call_goes_on_it_is_said_what_is_waited_for() {
+        let text = told(in_phases([(Phase::WaitWriteTime, 9), (Phase::WaitReadTime, 9), (Phase::WaitReadTime, 8)]));
+        assert_eq!(
+            text.as_deref(),
+            Some(
+                "nothing has moved for 20 s: no call goes on; 1 reader waits for room in the channels, the lanes or their memory, \
+                 2 writers wait for records"
+            )
+        );
+        let text = told(in_phases([(Phase::WaitSlotTime, 20), (Phase::WaitSlotTime, 20), (Phase::WaitTurnTime, 20)]));
+        assert_eq!(
+            text.as_deref(),
+            Some(
+                "nothing has moved for 20 s: no call goes on; 2 readers wait for a slot, which others have, 1 writer waits for a turn at \
+                 the target, which others have"
+            )
+        );
+        let text = told(in_phases([]));
+        assert_eq!(
+            text.as_deref(),
+            Some("nothing has moved for 20 s: 3 tasks wait to be opened: as many are open as may be, all of others")
+        );
+    }
+
+    #[test]
+    fn a_job_that_has_ended_or_not_begun_is_not_still() {
+        let mut stillness = Stillness::new();
+        let start = Instant::now();
+        let snapshot = Snapshot::default();
+        assert_eq!(stillness.tell(&snapshot, || in_phases([]), start + at(60)), None);
+        let ended = Snapshot { has_begun: true, has_ended: true, ..snapshot };
+        assert_eq!(stillness.tell(&ended, || in_write(99), start + at(61)), None);
+        assert_eq!(stillness.tell(&ended, || in_write(99), start + at(99)), None);
     }
 }

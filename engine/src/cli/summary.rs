@@ -6,10 +6,12 @@ use std::time::Duration;
 use chrono::{DateTime, Local, Utc};
 use transship_plugin_api::CommitClass;
 
+use super::figures::{bytes_text, count_text, several};
 use super::stages;
 use crate::job::{Committed, Outcome, Summary};
 use crate::metrics::StageMetrics;
 use crate::perf::Phase;
+use crate::perf::diagnosis::{self, Part};
 use crate::task::{Counts, TaskReport};
 
 /// How many of the slowest tasks are shown.
@@ -61,7 +63,7 @@ pub(super) fn text(summary: &Summary) -> String {
     slowest(&mut text, &summary.tasks);
     let part = match summary.contents {
         0 | 1 => String::new(),
-        several => format!(" {} of {several}", summary.content + 1),
+        several => format!(", entry {} of {several}", summary.content + 1),
     };
     format!(
         "job {}{part} ({} to {}), run {}: {}\n{text}",
@@ -106,7 +108,7 @@ fn tasks(summary: &Summary) -> String {
     let channels = if summary.channels == 1 { "channel" } else { "channels" };
     let mut text = format!("{committed} done on {} {channels}", summary.channels);
     if !lanes.is_empty() {
-        let _ = write!(text, ", {} {} behind them", lanes.len(), if lanes.len() == 1 { "lane" } else { "lanes" });
+        let _ = write!(text, ", {} behind them", several(lanes.len(), "lane", "lanes"));
     }
     if failed > 0 {
         let _ = write!(text, ", {failed} failed or stopped");
@@ -146,49 +148,47 @@ fn stages(text: &mut String, all: &[StageMetrics]) {
     }
 }
 
+/// The slowest of the tasks that read, then of the lanes.
 fn slowest(text: &mut String, tasks: &[TaskReport]) {
-    let mut tasks: Vec<&TaskReport> = tasks.iter().collect();
-    if tasks.is_empty() {
-        return;
-    }
-    tasks.sort_by_key(|task| std::cmp::Reverse(task.perf.elapsed(Phase::TaskTotal)));
-    let _ = writeln!(text, "  slowest tasks:");
-    for task in tasks.into_iter().take(SLOWEST) {
-        let total = task.perf.elapsed(Phase::TaskTotal);
-        let records = task.perf.records.iter().find(|record| record.phase == Phase::TaskTotal);
-        let _ = writeln!(
-            text,
-            "    task {:<3} {:>9}  {:>11} records  {}  {}",
-            task.number,
-            seconds_text(total),
-            count_text(records.map_or(0, |record| record.records)),
-            times(task, total),
-            task.split
-        );
+    let (readers, lanes): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| task.role.reads());
+    for (what, one, mut tasks) in [("tasks", "task", readers), ("lanes", "lane", lanes)] {
+        if tasks.is_empty() {
+            continue;
+        }
+        tasks.sort_by_key(|task| std::cmp::Reverse(task.perf.elapsed(Phase::TaskTotal)));
+        let _ = writeln!(text, "  slowest {what}:");
+        for task in tasks.into_iter().take(SLOWEST) {
+            let total = task.perf.elapsed(Phase::TaskTotal);
+            let records = task.perf.records.iter().find(|record| record.phase == Phase::TaskTotal);
+            let line = format!(
+                "    {one} {:<3} {:>9}  {:>11} records  {}  {}",
+                task.number,
+                seconds_text(total),
+                count_text(records.map_or(0, |record| record.records)),
+                times(task),
+                // What a lane is called is its number.
+                if one == "lane" { "" } else { &task.split }
+            );
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
     }
 }
 
-/// What the two threads of a task did with their time: `reading 8 %, writing 99 %, waiting for its turn 12 %`.
-fn times(task: &TaskReport, total: Duration) -> String {
-    let percent = |time: Duration| (100.0 * time.as_secs_f64() / total.as_secs_f64().max(1e-9)).round() as u64;
-    let elapsed = |phase| task.perf.elapsed(phase);
-    let (for_writer, for_reader) = (elapsed(Phase::WaitWriteTime), elapsed(Phase::WaitReadTime));
-    let (for_turn, for_limit) = (elapsed(Phase::WaitTurnTime), elapsed(Phase::WaitLimitTime));
-    let transforming = elapsed(Phase::TransformerTime);
-    let reading = elapsed(Phase::ReadTaskData).saturating_sub(for_writer + for_limit + transforming);
-    let writing = elapsed(Phase::WriteTaskData).saturating_sub(for_reader);
-    let mut text = format!("reading {} %, writing {} %", percent(reading), percent(writing));
-    let others = [
-        ("transforming", transforming),
-        ("waiting for the writer", for_writer),
-        ("waiting for the reader", for_reader),
-        ("waiting for its turn", for_turn),
-        ("waiting for the speed limit", for_limit),
-    ];
-    for (what, time) in others.into_iter().filter(|(_, time)| percent(*time) > 0) {
-        let _ = write!(text, ", {what} {} %", percent(time));
-    }
-    text
+/// What the two threads of a task did with their time: `reading 8 %, writing 99 %, waiting for its turn at the target 12 %`.
+fn times(task: &TaskReport) -> String {
+    let percent = |share: f64| (100.0 * share).round() as u64;
+    let mut shares = diagnosis::of_attempt(&task.perf);
+    // What a task is there for comes first, then what took longest.
+    shares.sort_by_key(|share| match share.part {
+        Part::Reader => 0,
+        Part::Writer => 1,
+        _ => 2,
+    });
+    let worth_a_word =
+        shares.iter().filter(|share| matches!(share.part, Part::Reader | Part::Writer) || percent(share.share) > 0);
+    let texts: Vec<String> =
+        worth_a_word.map(|share| format!("{} {} %", share.part.words(), percent(share.share))).collect();
+    texts.join(", ")
 }
 
 fn local(time: DateTime<Utc>) -> String {
@@ -197,47 +197,4 @@ fn local(time: DateTime<Utc>) -> String {
 
 fn seconds_text(time: Duration) -> String {
     format!("{:.3} s", time.as_secs_f64())
-}
-
-/// A count with commas: `6,001,215`.
-pub(super) fn count_text(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number of bytes in the unit that suits it, in powers of 1024, as DataX prints it.
-pub(super) fn bytes_text(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
-    let mut amount = bytes as f64;
-    let mut unit = 0;
-    while amount >= 1024.0 && unit + 1 < UNITS.len() {
-        amount /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} B") } else { format!("{amount:.2} {}", UNITS[unit]) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_have_commas() {
-        assert_eq!([0, 999, 1000, 6_001_215].map(count_text), ["0", "999", "1,000", "6,001,215"]);
-    }
-
-    #[test]
-    fn bytes_have_units() {
-        assert_eq!(
-            [0, 1023, 1024, 5 << 20, 3 << 40].map(bytes_text),
-            ["0 B", "1023 B", "1.00 KB", "5.00 MB", "3.00 TB"]
-        );
-    }
 }

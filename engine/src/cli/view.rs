@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console::Console;
+use super::figures::{bytes_text, count_text};
 use super::forecast::{Forecast, left_text, slowest};
 use super::monitor::Watched;
-use super::summary::{bytes_text, count_text};
 use crate::progress::{OpenTask, Snapshot, Work};
 use crate::slots::Standing;
 
@@ -126,7 +126,7 @@ fn job_lines(watched: &[Watched<'_>], now: &Now, before: &[Snapshot], elapsed: D
     under_way.sort_by_key(|(((_, now), _), _)| std::cmp::Reverse(now.standing.scheduled));
     let mut lines = Vec::new();
     for (((job, now), work), before) in under_way.into_iter().take(MOST_JOBS) {
-        lines.push(format!("  {}: {}", job.title, job_line(now, work, before, elapsed)));
+        lines.push(format!("  {}: {}", job.name, job_line(now, work, before, elapsed)));
     }
     if left_out > 0 {
         lines.push(format!("  and {left_out} more"));
@@ -157,9 +157,9 @@ fn done_text(work: &Work, left: Option<Duration>) -> Option<String> {
     let share = work.share()?;
     // 100 % is what has ended.
     let percent = ((share * 100.0) as u32).min(99);
-    let so_far = if work.may_grow { " of what is known so far" } else { "" };
-    let left = left.map(|left| format!(", {}", left_text(left))).unwrap_or_default();
-    Some(format!("{percent} % done{so_far}{left}"))
+    let (of, until) = if work.may_grow { (" of what is known so far", " for it") } else { ("", "") };
+    let left = left.map(|left| format!(", {}{until}", left_text(left))).unwrap_or_default();
+    Some(format!("{percent} % done{of}{left}"))
 }
 
 /// The task that the others will wait for.
@@ -183,11 +183,14 @@ fn short_line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
     )
 }
 
-/// Which side the other one waits for, lately; none where neither waits much more than the other.
+/// Which side the other one waits for, lately, or whether both wait for a speed limit; none where neither waits much more than the other.
 pub(super) fn limit_word(now: &Snapshot, before: &Snapshot) -> Option<&'static str> {
     let for_reader = now.wait_for_reader_nanos.saturating_sub(before.wait_for_reader_nanos);
     let for_writer = now.wait_for_writer_nanos.saturating_sub(before.wait_for_writer_nanos);
-    if for_writer > 2 * for_reader {
+    let for_limit = now.wait_for_limit_nanos.saturating_sub(before.wait_for_limit_nanos);
+    if for_limit > 2 * for_writer && 2 * for_limit > for_reader {
+        Some("speed-limited")
+    } else if for_writer > 2 * for_reader {
         Some("writer-bound")
     } else if for_reader > 2 * for_writer {
         Some("reader-bound")
@@ -228,9 +231,10 @@ mod tests {
         let work = Work { known: 1000.0, done: 999.9, ..Work::default() };
         assert_eq!(done_text(&work, None).as_deref(), Some("99 % done"));
         let left = Some(Duration::from_secs(12));
-        assert_eq!(done_text(&work, left).as_deref(), Some("99 % done, about 15 s left"));
+        assert_eq!(done_text(&work, left).as_deref(), Some("99 % done, about 12 s left"));
         let work = Work { may_grow: true, ..work };
-        assert_eq!(done_text(&work, None).as_deref(), Some("99 % done of what is known so far"));
+        let told = "99 % done of what is known so far, about 12 s left for it";
+        assert_eq!(done_text(&work, left).as_deref(), Some(told));
         assert_eq!(done_text(&Work::default(), None), None);
     }
 
@@ -253,5 +257,7 @@ mod tests {
         assert_eq!(lately(waited(10, 90), waited(10, 10)), Some("writer-bound"));
         assert_eq!(lately(waited(90, 90), waited(10, 90)), Some("reader-bound"));
         assert_eq!(lately(waited(50, 50), waited(0, 0)), None);
+        let limited = Snapshot { wait_for_limit_nanos: 80, ..waited(90, 10) };
+        assert_eq!(lately(limited, Snapshot::default()), Some("speed-limited"));
     }
 }

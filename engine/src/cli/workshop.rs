@@ -10,7 +10,7 @@ use super::arguments::{JobOptions, PluginPath};
 use super::console::Console;
 use super::monitor::{self, Watched};
 use super::signals::Signals;
-use crate::calls::Calls;
+use crate::calls::{Calls, Doing};
 use crate::cancel::Cancel;
 use crate::clock::SystemClock;
 use crate::config::{JobFile, Reading};
@@ -79,7 +79,7 @@ impl<'a> Workshop<'a> {
             console.warning(&note);
         }
         let places = search_places(&plugin_path.folders, environment.as_deref(), program.as_deref());
-        let host: HostRef = std::sync::Arc::new(JobHost { cancel: cancel.clone() });
+        let host: HostRef = std::sync::Arc::new(JobHost { cancel: cancel.clone(), doing: Doing::default() });
         Ok(Workshop {
             console,
             loader: Loader::new(places, host),
@@ -226,7 +226,8 @@ impl<'a> Workshop<'a> {
 
     /// Does something under the eyes of the monitor, which shows how far it is and ends a call that hangs.
     pub(super) fn watch<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
-        self.watch_all(&[Watched { title: "", progress, each_second: Box::new(|_| ()) }], work)
+        let each_second = Box::new(|_: &[_]| ());
+        self.watch_all(&[Watched { title: "", name: "", run: None, attempts: None, progress, each_second }], work)
     }
 
     /// The same for several jobs.

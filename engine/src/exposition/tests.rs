@@ -135,6 +135,7 @@ fn stage() -> StageMetrics {
         latencies: vec![Latency {
             name: "key wait".into(),
             distribution: waits.distribution(),
+            buckets: Vec::new(),
             so_far: Waited { count: 40, micros: 80_000 },
         }],
         remarks: vec!["hunter2".into()],

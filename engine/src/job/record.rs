@@ -15,7 +15,7 @@ pub(super) fn begin(job: &Job<'_>) {
     let mut secrets = Secrets::default();
     secrets.learn(&job.file.tree);
     secrets.add_all(&job.file.fetched);
-    let mut setting = job.file.tree.clone();
+    let mut setting = of_entry(&job.file.tree, job.content);
     secrets.mask_setting(&mut setting);
     let plan = match serde_json::to_value(&job.line.plan) {
         Ok(Value::Object(plan)) => plan,
@@ -26,6 +26,7 @@ pub(super) fn begin(job: &Job<'_>) {
         run: job.line.run.id.clone(),
         job: job.line.run.job.clone(),
         content: job.content,
+        contents: job.file.running().len(),
         start_micros: now_micros(),
         transship: env!("CARGO_PKG_VERSION").into(),
         reader: job.line.reader_name.clone(),
@@ -36,6 +37,17 @@ pub(super) fn begin(job: &Job<'_>) {
         plan,
         setting,
     });
+}
+
+/// The job file with this entry alone: each has a header of its own.
+fn of_entry(tree: &Value, content: usize) -> Value {
+    let mut tree = tree.clone();
+    if let Some(entries) = tree.pointer_mut("/job/content").and_then(Value::as_array_mut)
+        && content < entries.len()
+    {
+        *entries = vec![entries.swap_remove(content)];
+    }
+    tree
 }
 
 /// The job has ended: its phases, what its transformers measured, its dirty records by cause, what it came to.
@@ -67,6 +79,8 @@ pub(super) fn end(recorder: &Recorder, summary: &Summary, dirty: &Dirty) {
             filtered: counts.filtered,
             duplicates: counts.duplicates,
             dirty: counts.dirty(),
+            aborted_read: summary.aborted.read,
+            aborted_dirty: summary.aborted.dirty(),
         },
     );
 }

@@ -20,6 +20,7 @@ use super::outcome::{Call, CallId, Counters, Done, Outcome, Record};
 use super::queue::{Item, Queue};
 use super::timers::{Alarms, Deadlines, Whose};
 use super::{Options, Order};
+use crate::latency::Histogram;
 
 mod sharing;
 
@@ -54,6 +55,8 @@ pub struct Stage {
     hurry: bool,
     random: foldhash::fast::RandomState,
     counters: Counters,
+    /// How long calls took that were answered, and nobody has taken note of.
+    answers: Histogram,
     first_failure: Option<(Record, Arc<Error>)>,
 }
 
@@ -93,6 +96,8 @@ struct Open {
     /// How many of them wait for it.
     waiting: usize,
     wanted: Arc<AtomicBool>,
+    /// When it was made.
+    since: Duration,
 }
 
 impl Stage {
@@ -116,6 +121,7 @@ impl Stage {
             hurry: false,
             random: foldhash::fast::RandomState::default(),
             counters: Counters::default(),
+            answers: Histogram::default(),
             first_failure: None,
         }
     }
@@ -146,6 +152,11 @@ impl Stage {
 
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Takes how long calls took that were answered since it was last asked; `None`: there were none.
+    pub fn take_answers(&mut self) -> Option<Histogram> {
+        (self.answers.count() > 0).then(|| std::mem::take(&mut self.answers))
     }
 
     /// The first record whose lookup failed for good: it need not wait for its turn to leave.
@@ -271,7 +282,7 @@ impl Stage {
         self.counters.calls += 1;
         self.counters.keys += records.len() as u64;
         self.running += records.len();
-        call.insert(Open { number, waiting: entries.len(), entries, wanted: wanted.clone() });
+        call.insert(Open { number, waiting: entries.len(), entries, wanted: wanted.clone(), since: now });
         Some(Call { id, records, wanted })
     }
 
@@ -282,7 +293,8 @@ impl Stage {
             return;
         };
         self.counters.late += (call.entries.len() - call.waiting) as u64;
-        let Open { entries, .. } = self.calls.remove(id.slot);
+        let Open { entries, since, .. } = self.calls.remove(id.slot);
+        self.answers.record(now.saturating_sub(since));
         for (row, whose) in entries.into_iter().enumerate() {
             if !still(&self.entries, State::Called(id))(whose) {
                 continue;

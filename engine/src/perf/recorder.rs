@@ -111,7 +111,11 @@ impl Recorder {
     }
 
     /// How things are now.
-    pub fn second(&self, owner: Owner<'_>, second: &Second) {
+    pub fn second(&self, owner: Owner<'_>, mut second: Second) {
+        if let Some(call) = &mut second.longest_call {
+            call.who = (self.mask)(&call.who);
+            call.doing = (self.mask)(&call.doing);
+        }
         self.write(&[Line { kind: "second", owner, content: second }]);
     }
 

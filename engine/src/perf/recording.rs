@@ -1,7 +1,7 @@
 //! Perf records as they lie in a file: one JSON object a line, told apart by `type`. What they mean is told field by field in
 //! `docs/perf-records.md`. Not here: when they are written (`recorder`), what follows from them (`diagnosis`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,6 +17,9 @@ pub struct RunLine {
     /// Which entry of `job.content` it is, from 0.
     #[serde(default)]
     pub content: usize,
+    /// How many of its entries run.
+    #[serde(default)]
+    pub contents: usize,
     #[serde(default)]
     pub start_micros: u64,
     /// The version of the program.
@@ -92,12 +95,14 @@ pub struct PhaseLine {
 }
 
 /// `"type": "second"`: how things were at one moment, each second. Counts are since the beginning.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Second {
     pub micros: u64,
     pub read_records: u64,
     pub read_bytes: u64,
     pub written_records: u64,
+    #[serde(default)]
+    pub dirty_records: u64,
     /// What is in channels.
     pub queued_records: u64,
     pub queued_bytes: u64,
@@ -108,6 +113,27 @@ pub struct Second {
     pub tasks_done: u64,
     pub wait_for_reader_nanos: u64,
     pub wait_for_writer_nanos: u64,
+    /// What the attempts that are open have spent so far, by phase, over all their readers…
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub open_readers_nanos: BTreeMap<Phase, u64>,
+    /// …and over all their writers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub open_writers_nanos: BTreeMap<Phase, u64>,
+    /// The call of a plugin that has lasted longest, if it has lasted a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_call: Option<LongCall>,
+}
+
+/// A call of a plugin that goes on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LongCall {
+    /// Whose call it is: `task 3 (orders.csv), txtfilereader`.
+    pub who: String,
+    pub call: String,
+    pub seconds: f64,
+    /// What the plugin said that it does: a statement, a request.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doing: String,
 }
 
 /// `"type": "dirty"`: how many records were dirty for one cause.
@@ -133,6 +159,11 @@ pub struct EndLine {
     pub filtered: u64,
     pub duplicates: u64,
     pub dirty: u64,
+    /// What attempts had read and found dirty that failed: beside the counts above.
+    #[serde(default)]
+    pub aborted_read: u64,
+    #[serde(default)]
+    pub aborted_dirty: u64,
 }
 
 /// What was recorded of one entry of a job.
@@ -208,14 +239,102 @@ impl Recording {
         Ok(all)
     }
 
-    /// The phases of the job itself, or of all its tasks.
+    /// The phases of tasks.
     pub fn of_tasks(&self) -> impl Iterator<Item = &PhaseLine> {
         self.phases.iter().filter(|line| line.task.is_some())
     }
 
-    /// How long a phase took in all attempts at all tasks, or in the job, in seconds.
-    pub fn seconds_of(&self, phase: Phase) -> f64 {
-        self.phases.iter().filter(|line| line.phase == phase).map(|line| line.elapsed_nanos as f64 / 1e9).sum()
+    /// The attempts at tasks, in the order in which they began.
+    pub fn attempts(&self) -> Vec<AttemptLines<'_>> {
+        let key = |line: &PhaseLine| (line.task.clone().unwrap_or_default(), line.attempt.unwrap_or(1));
+        let mut phases: HashMap<(String, u32), Vec<&PhaseLine>> = HashMap::new();
+        for line in self.phases.iter().filter(|line| line.task.is_some()) {
+            phases.entry(key(line)).or_default().push(line);
+        }
+        let mut lines = |task: &TaskLine| phases.remove(&(task.task.clone(), task.attempt)).unwrap_or_default();
+        let phases: Vec<_> = self.tasks.iter().map(&mut lines).collect();
+        self.tasks.iter().zip(phases).map(|(task, phases)| AttemptLines { task, phases }).collect()
+    }
+
+    /// How much was moved; of a run that has not ended, up to its last second.
+    pub fn counts(&self) -> RecordedCounts {
+        if let Some(end) = &self.end {
+            return RecordedCounts {
+                micros: end.micros,
+                read: end.read,
+                read_bytes: end.read_bytes,
+                written: end.written,
+                filtered: Some(end.filtered),
+                duplicates: Some(end.duplicates),
+                dirty: end.dirty,
+                aborted_read: end.aborted_read,
+            };
+        }
+        let last = self.seconds.last().cloned().unwrap_or_default();
+        // What attempts had read that failed was counted as well.
+        let failed = self.attempts().into_iter().filter(AttemptLines::has_failed);
+        let totals: Vec<_> = failed.filter_map(|attempt| attempt.of(Phase::TaskTotal)).collect();
+        let aborted: u64 = totals.iter().filter_map(|line| line.records).sum();
+        let aborted_bytes: u64 = totals.iter().filter_map(|line| line.bytes).sum();
+        RecordedCounts {
+            micros: last.micros,
+            read: last.read_records.saturating_sub(aborted),
+            read_bytes: last.read_bytes.saturating_sub(aborted_bytes),
+            written: last.written_records,
+            filtered: None,
+            duplicates: None,
+            dirty: last.dirty_records,
+            aborted_read: aborted,
+        }
+    }
+
+    /// What it is compared with: the entry of the other run with the same name and number. Where both runs are of a single entry, that
+    /// is meant, whatever its name.
+    pub fn counterpart<'a>(&self, among: &[Recording], others: &'a [Recording]) -> Option<&'a Recording> {
+        let same = |other: &&Recording| (&other.run.job, other.run.content) == (&self.run.job, self.run.content);
+        match (among, others) {
+            ([_], [only]) => Some(only),
+            _ => others.iter().find(same),
+        }
+    }
+}
+
+/// How much was moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedCounts {
+    /// Until when, in microseconds since 1970-01-01 UTC.
+    pub micros: u64,
+    pub read: u64,
+    pub read_bytes: u64,
+    pub written: u64,
+    /// `None`: not known, for the run has not ended.
+    pub filtered: Option<u64>,
+    pub duplicates: Option<u64>,
+    pub dirty: u64,
+    /// What attempts had read that failed.
+    pub aborted_read: u64,
+}
+
+/// An attempt at a task, and what was recorded of it; nothing, if it had not ended when the recording did.
+#[derive(Debug, Clone)]
+pub struct AttemptLines<'a> {
+    pub task: &'a TaskLine,
+    pub phases: Vec<&'a PhaseLine>,
+}
+
+impl<'a> AttemptLines<'a> {
+    pub fn of(&self, phase: Phase) -> Option<&'a PhaseLine> {
+        self.phases.iter().find(|line| line.phase == phase).copied()
+    }
+
+    /// `done`, `failed`, `cancelled`, or `open`: it had not ended when the recording did.
+    pub fn result(&self) -> &'a str {
+        self.of(Phase::TaskTotal).map_or("open", |total| total.result.as_deref().unwrap_or("done"))
+    }
+
+    /// Whether it ended otherwise than it should.
+    pub fn has_failed(&self) -> bool {
+        !matches!(self.result(), "done" | "open")
     }
 }
 
@@ -236,7 +355,9 @@ mod tests {
         let all = Recording::read(&text).unwrap();
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].tasks[0].slot, all[0].seconds[0].fill), (Some(0), 0.25));
-        assert_eq!(all[0].seconds_of(Phase::ReadTaskData), 1.5);
+        let attempts = all[0].attempts();
+        let reading = attempts[0].of(Phase::ReadTaskData).map(|line| line.elapsed_nanos);
+        assert_eq!((attempts.len(), reading, attempts[0].result()), (1, Some(1_500_000_000), "open"));
         assert_eq!(all[0].end, None);
     }
 

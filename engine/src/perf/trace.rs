@@ -1,12 +1,18 @@
 //! A recorded run as a trace in Chrome's Trace Event Format, which Perfetto and `chrome://tracing` open: a process for each entry of a
 //! job, a track for the reader and one for the writer of each channel, and counters. Not here: reading records (`recording`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
+use std::io::{self, Write};
 
+use serde::ser::{Error, SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::Phase;
-use super::recording::{PhaseLine, Recording, Second};
+use super::recording::{AttemptLines, PhaseLine, Recording, Second, TaskLine};
+use super::{Phase, Side};
+
+#[cfg(test)]
+mod tests;
 
 /// The tracks of lanes come behind those of channels.
 const FIRST_LANE: u64 = 10_000;
@@ -18,15 +24,27 @@ enum Track {
     Reader(u64),
     Writer(u64),
     Lane(u64),
+    /// Of tasks whose beginning was not recorded.
+    Unknown,
 }
 
 impl Track {
+    /// Where a task goes through a phase.
+    fn of(task: &TaskLine, phase: Phase) -> Track {
+        match task.slot {
+            None => Track::Lane(u64::from(task.number)),
+            Some(slot) if phase.side() == Side::Writer => Track::Writer(u64::from(slot)),
+            Some(slot) => Track::Reader(u64::from(slot)),
+        }
+    }
+
     fn number(self) -> u64 {
         match self {
             Track::Job => 0,
             Track::Reader(slot) => 2 * slot + 1,
             Track::Writer(slot) => 2 * slot + 2,
             Track::Lane(lane) => FIRST_LANE + lane,
+            Track::Unknown => u64::from(u32::MAX),
         }
     }
 
@@ -36,78 +54,99 @@ impl Track {
             Track::Reader(slot) => format!("channel {slot}, reader"),
             Track::Writer(slot) => format!("channel {slot}, writer"),
             Track::Lane(lane) => format!("lane {lane}"),
+            Track::Unknown => "tasks of which no beginning was recorded".into(),
         }
     }
 }
 
-/// The trace of these runs.
-pub fn chrome(recordings: &[Recording]) -> Value {
-    let events: Vec<Value> =
-        (1..).zip(recordings).flat_map(|(process, recording)| of_one(process, recording)).collect();
-    json!({ "displayTimeUnit": "ms", "traceEvents": events })
+/// Writes the trace of these runs, event by event: there are as many as lines were recorded.
+pub fn write(out: &mut dyn Write, recordings: &[Recording]) -> io::Result<()> {
+    Ok(serde_json::to_writer(out, &Trace(recordings))?)
 }
 
-fn of_one(process: u64, recording: &Recording) -> Vec<Value> {
-    let title = format!("{} ({})", recording.run.job, recording.run.run);
-    let mut events = vec![json!({ "ph": "M", "name": "process_name", "pid": process, "args": { "name": title } })];
-    let tasks: HashMap<(&str, u32), (Option<u32>, u32)> =
-        recording.tasks.iter().map(|task| ((task.task.as_str(), task.attempt), (task.slot, task.number))).collect();
-    let mut sums: HashMap<(&str, u32), Map<String, Value>> = HashMap::new();
-    for line in recording.of_tasks().filter(|line| is_sum(line.phase)) {
-        let key = (line.task.as_deref().unwrap_or_default(), line.attempt.unwrap_or(1));
-        sums.entry(key).or_default().insert(name(line.phase), (line.elapsed_nanos as f64 / 1e6).into());
+struct Trace<'a>(&'a [Recording]);
+
+impl Serialize for Trace<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut trace = serializer.serialize_map(Some(2))?;
+        trace.serialize_entry("displayTimeUnit", "ms")?;
+        trace.serialize_entry("traceEvents", &Events(self.0))?;
+        trace.end()
     }
+}
+
+struct Events<'a>(&'a [Recording]);
+
+impl Serialize for Events<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut events = serializer.serialize_seq(None)?;
+        for (process, recording) in (1..).zip(self.0) {
+            of_one(process, recording, &mut |event| events.serialize_element(&event))?;
+        }
+        events.end()
+    }
+}
+
+/// Tells the events of an entry.
+fn of_one<E: Error>(
+    process: u64,
+    recording: &Recording,
+    tell: &mut impl FnMut(Value) -> Result<(), E>,
+) -> Result<(), E> {
+    let title = format!("{}, entry {} ({})", recording.run.job, recording.run.content + 1, recording.run.run);
+    tell(json!({ "ph": "M", "name": "process_name", "pid": process, "args": { "name": title } }))?;
     let mut tracks = BTreeSet::new();
-    for line in recording.phases.iter().filter(|line| !is_sum(line.phase)) {
-        let key = (line.task.as_deref().unwrap_or_default(), line.attempt.unwrap_or(1));
-        let track = match (&line.task, tasks.get(&key)) {
-            (None, _) | (Some(_), None) => Track::Job,
-            (Some(_), Some((None, number))) => Track::Lane(u64::from(*number)),
-            (Some(_), Some((Some(slot), _))) if is_of_writer(line.phase) => Track::Writer(u64::from(*slot)),
-            (Some(_), Some((Some(slot), _))) => Track::Reader(u64::from(*slot)),
+    let attempts = recording.attempts();
+    let last = last_moment(recording);
+    for attempt in &attempts {
+        let sums = sums(attempt);
+        if attempt.of(Phase::TaskTotal).is_none() {
+            let track = Track::of(attempt.task, Phase::TaskTotal);
+            tracks.insert(track);
+            tell(open_span(process, track, attempt.task, last))?;
+        }
+        for line in attempt.phases.iter().filter(|line| line.phase.is_stretch()) {
+            let track = Track::of(attempt.task, line.phase);
+            tracks.insert(track);
+            let is_data = matches!(line.phase, Phase::ReadTaskData | Phase::WriteTaskData);
+            tell(span(process, track, line, Some(&sums).filter(|sums| is_data && !sums.is_empty())))?;
+        }
+    }
+    let begun: HashSet<(&str, u32)> =
+        attempts.iter().map(|attempt| (attempt.task.task.as_str(), attempt.task.attempt)).collect();
+    for line in recording.phases.iter().filter(|line| line.phase.is_stretch()) {
+        let track = match &line.task {
+            None => Track::Job,
+            Some(task) if begun.contains(&(task.as_str(), line.attempt.unwrap_or(1))) => continue,
+            Some(_) => Track::Unknown,
         };
         tracks.insert(track);
-        let is_data = matches!(line.phase, Phase::ReadTaskData | Phase::WriteTaskData);
-        events.push(span(process, track, line, sums.get(&key).filter(|_| is_data)));
+        tell(span(process, track, line, None))?;
     }
-    events.extend(tracks.into_iter().map(|track| {
-        json!({ "ph": "M", "name": "thread_name", "pid": process, "tid": track.number(), "args": { "name": track.name() } })
-    }));
-    events.extend(recording.seconds.windows(2).flat_map(|pair| counters(process, &pair[0], &pair[1])));
-    events
+    for track in tracks {
+        let name = json!({ "name": track.name() });
+        tell(json!({ "ph": "M", "name": "thread_name", "pid": process, "tid": track.number(), "args": name }))?;
+    }
+    let begin = Second { micros: recording.run.start_micros, ..Second::default() };
+    let before = std::iter::once(&begin).chain(&recording.seconds);
+    before.zip(&recording.seconds).flat_map(|(before, now)| counters(process, before, now)).try_for_each(tell)
 }
 
-/// Such a phase is a sum of many short times, and has no place of its own.
-fn is_sum(phase: Phase) -> bool {
-    use Phase::{BlockedTime, JobSplit, ScheduledTime, TransformerTime};
-    use Phase::{WaitLimitTime, WaitReadTime, WaitSlotTime, WaitTurnTime, WaitWriteTime};
-    matches!(
-        phase,
-        BlockedTime
-            | JobSplit
-            | ScheduledTime
-            | TransformerTime
-            | WaitLimitTime
-            | WaitReadTime
-            | WaitSlotTime
-            | WaitTurnTime
-            | WaitWriteTime
-    )
+/// When the recording ended, in microseconds since 1970.
+fn last_moment(recording: &Recording) -> u64 {
+    let phases = recording.phases.iter().map(|line| line.start_micros + line.elapsed_nanos / 1000);
+    let tasks = recording.tasks.iter().map(|task| task.start_micros);
+    phases.chain(tasks).chain([recording.counts().micros]).max().unwrap_or_default()
 }
 
-fn is_of_writer(phase: Phase) -> bool {
-    use Phase::{WriteTaskData, WriteTaskDestroy, WriteTaskInit, WriteTaskPost, WriteTaskPrepare};
-    matches!(phase, WriteTaskData | WriteTaskDestroy | WriteTaskInit | WriteTaskPost | WriteTaskPrepare)
-}
-
-fn name(phase: Phase) -> String {
-    let name = serde_json::to_value(phase).ok();
-    name.as_ref().and_then(Value::as_str).unwrap_or_default().to_string()
+/// The phases of an attempt that are sums of many short times and have no place of their own, in milliseconds.
+fn sums(attempt: &AttemptLines<'_>) -> Map<String, Value> {
+    let sums = attempt.phases.iter().filter(|line| !line.phase.is_stretch());
+    sums.map(|line| (line.phase.name(), (line.elapsed_nanos as f64 / 1e6).into())).collect()
 }
 
 fn span(process: u64, track: Track, line: &PhaseLine, sums: Option<&Map<String, Value>>) -> Value {
-    let mut told = Map::new();
-    let facts = [
+    let told = facts([
         ("split", line.split.clone().map(Value::from)),
         ("attempt", line.attempt.map(Value::from)),
         ("records", line.records.map(Value::from)),
@@ -116,27 +155,42 @@ fn span(process: u64, track: Track, line: &PhaseLine, sums: Option<&Map<String, 
         ("result", line.result.clone().map(Value::from)),
         ("message", line.message.clone().map(Value::from)),
         ("sums, ms", sums.cloned().map(Value::from)),
-    ];
-    told.extend(facts.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))));
+    ]);
     json!({
-        "ph": "X", "cat": "phase", "name": name(line.phase), "pid": process, "tid": track.number(),
+        "ph": "X", "cat": "phase", "name": line.phase.name(), "pid": process, "tid": track.number(),
         "ts": line.start_micros, "dur": line.elapsed_nanos as f64 / 1000.0, "args": told,
     })
+}
+
+/// An attempt that had not ended when the recording did: it lasts until then.
+fn open_span(process: u64, track: Track, task: &TaskLine, last: u64) -> Value {
+    let told = facts([
+        ("split", Some(task.split.clone().into())),
+        ("attempt", Some(task.attempt.into())),
+        ("result", Some("open".into())),
+    ]);
+    json!({
+        "ph": "X", "cat": "phase", "name": Phase::TaskTotal.name(), "pid": process, "tid": track.number(),
+        "ts": task.start_micros, "dur": last.saturating_sub(task.start_micros), "args": told,
+    })
+}
+
+/// Those that are known.
+fn facts<const N: usize>(all: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    all.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
 /// The rates between two moments, and how full channels are at the second.
 fn counters(process: u64, before: &Second, now: &Second) -> [Value; 3] {
     let elapsed = (now.micros.saturating_sub(before.micros) as f64 / 1e6).max(1e-6);
     let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / elapsed;
+    let rates = json!({
+        "read": rate(before.read_records, now.read_records),
+        "written": rate(before.written_records, now.written_records),
+    });
     let counter = |name: &str, values: Value| json!({ "ph": "C", "name": name, "pid": process, "ts": now.micros, "args": values });
     [
-        counter(
-            "records/s",
-            json!({
-                "read": rate(before.read_records, now.read_records),
-                "written": rate(before.written_records, now.written_records),
-            }),
-        ),
+        counter("records/s", rates),
         counter("records in channels", json!({ "queued": now.queued_records })),
         counter("open tasks", json!({ "open": now.open_tasks })),
     ]

@@ -144,6 +144,10 @@ impl Ledger {
         &self.done
     }
 
+    pub(super) fn open_count(&self) -> u64 {
+        self.open.len() as u64
+    }
+
     pub(super) fn add(&mut self, extent: Extent) {
         self.known.add(extent);
         *self.waiting.entry(extent).or_default() += 1;

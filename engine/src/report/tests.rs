@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::perf::recording::{DirtyLine, EndLine, RunLine, Second};
+use crate::perf::recording::{DirtyLine, EndLine, RunLine, Second, TaskLine};
 
 const BEGIN: u64 = 1_800_000_000_000_000;
 
@@ -39,6 +39,7 @@ fn recording(split: &str) -> Recording {
         run: RunLine { version: 1, run: "r".into(), job: "j".into(), start_micros: BEGIN, ..RunLine::default() },
         tasks: vec![task],
         phases: vec![
+            PhaseLine { task: None, start_micros: BEGIN, ..phase(Phase::JobSchedule, 2_500_000_000) },
             phase(Phase::TaskTotal, 3_000_000),
             phase(Phase::ReadTaskData, 2_000_000),
             phase(Phase::WaitWriteTime, 5000),
@@ -56,6 +57,12 @@ fn recording(split: &str) -> Recording {
     }
 }
 
+fn page(recordings: &[Recording], earlier: Option<&[Recording]>) -> String {
+    let mut page = Vec::new();
+    write(&mut page, recordings, earlier).unwrap();
+    String::from_utf8(page).unwrap()
+}
+
 /// The data in a page.
 fn data_of(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
@@ -65,7 +72,7 @@ fn data_of(page: &str) -> Value {
 #[test]
 fn the_data_of_the_page_has_the_figures_and_the_drawn_phases() {
     let recorded = recording("a");
-    let limit = crate::perf::diagnosis::of(&recorded).limit.sentence;
+    let limit = diagnosis::of(&recorded).limit.sentence;
     let run = &data_of(&page(&[recorded], None))[0];
     let figures = ["read", "written", "dirty", "elapsed", "result", "verdict", "earlier"].map(|name| run[name].clone());
     let expected = [json!(7), json!(6), json!(1), json!(2.5), json!("done"), json!(limit), Value::Null];
@@ -85,8 +92,7 @@ fn no_text_of_a_job_ends_the_data_or_stands_for_a_part_of_the_page() {
         let mut hostile = recording(split);
         hostile.run.job = split.into();
         hostile.run.setting = json!({ split: split });
-        let page = page(&[hostile], None);
-        let harmless = super::page(&[recording("a")], None);
+        let (page, harmless) = (page(&[hostile], None), page(&[recording("a")], None));
         for mark in ["<script", "</script", "<img", "<!--"] {
             assert_eq!(page.matches(mark).count(), harmless.matches(mark).count(), "{mark} of {split}");
         }
@@ -100,25 +106,56 @@ fn no_text_of_a_job_ends_the_data_or_stands_for_a_part_of_the_page() {
 
 #[test]
 fn a_run_that_has_not_ended_is_shown_as_of_its_last_second() {
-    let second = Second { micros: BEGIN + 4_000_000, read_records: 40, written_records: 30, ..Second::default() };
-    let cut = Recording { end: None, seconds: vec![second], ..recording("a") };
+    let second = Second {
+        micros: BEGIN + 4_000_000,
+        read_records: 40,
+        written_records: 30,
+        dirty_records: 3,
+        ..Second::default()
+    };
+    let mut cut = Recording { end: None, seconds: vec![second], ..recording("a") };
+    cut.phases.clear();
     let run = &data_of(&page(&[cut], None))[0];
     assert_eq!(
-        [&run["result"], &run["read"], &run["written"], &run["elapsed"]],
-        [&json!("open"), &json!(40), &json!(30), &json!(4.0)]
+        ["result", "read", "written", "dirty", "filtered", "elapsed"].map(|name| run[name].clone()),
+        [json!("open"), json!(40), json!(30), json!(3), Value::Null, json!(4.0)]
     );
 }
 
 #[test]
-fn an_entry_is_compared_with_the_one_of_its_name() {
-    let named = |job: &str, run: &str| {
+fn an_entry_is_compared_with_the_one_of_its_name_and_number() {
+    let named = |job: &str, content: usize, run: &str| {
         let mut recording = recording("a");
-        (recording.run.job, recording.run.run) = (job.into(), run.into());
+        recording.run = RunLine { job: job.into(), content, contents: 2, run: run.into(), ..recording.run };
         recording
     };
-    let earlier = [named("b", "first"), named("a", "second")];
-    let runs = data_of(&page(&[named("a", "now"), named("c", "now")], Some(&earlier)));
-    assert_eq!([&runs[0]["earlier"]["name"], &runs[1]["earlier"]["name"]], ["second", "second"]);
+    let earlier = [named("a", 1, "first"), named("b", 0, "second"), named("a", 0, "third")];
+    let runs = data_of(&page(&[named("a", 0, "now"), named("a", 1, "now"), named("c", 0, "now")], Some(&earlier)));
+    let of = |place: usize| [&runs[place]["earlier"]["run"], &runs[place]["title"]];
+    assert_eq!(of(0), ["third", "a, entry 1 of 2"]);
+    assert_eq!(of(1), ["first", "a, entry 2 of 2"]);
+    assert_eq!(runs[0]["earlier"]["title"], "a, entry 1 of 2");
+}
+
+#[test]
+fn what_failed_is_listed_before_what_was_slow_and_lanes_by_themselves() {
+    let mut recorded = recording("slow");
+    for (task, slot, result) in [("failed", Some(0), "failed"), ("lane", None, "done")] {
+        recorded.tasks.push(TaskLine { task: task.into(), split: task.into(), slot, ..recorded.tasks[0].clone() });
+        recorded.phases.push(PhaseLine {
+            task: Some(task.into()),
+            result: Some(result.into()),
+            elapsed_nanos: 1000,
+            ..recorded.phases[1].clone()
+        });
+    }
+    let run = &data_of(&page(&[recorded], None))[0];
+    let listed = |of: &str| -> Vec<String> {
+        let shown = run[of]["shown"].as_array().unwrap();
+        assert_eq!(run[of]["count"], shown.len());
+        shown.iter().map(|row| row["split"].as_str().unwrap().to_string()).collect()
+    };
+    assert_eq!((listed("splits"), listed("lanes")), (vec!["failed".into(), "slow".into()], vec!["lane".into()]));
 }
 
 #[test]

@@ -26,6 +26,15 @@ pub(super) fn passwords(text: &str) -> Vec<&str> {
     found
 }
 
+/// The value of a header that is written as one text, `Authorization: Bearer TOKEN`, if its name is that of a secret: as it is, and
+/// without the word that says of which sort it is.
+pub(super) fn header(text: &str) -> Option<[&str; 2]> {
+    let (name, value) = text.split_once(':')?;
+    let is_name = !name.is_empty() && name.chars().all(is_part_of_name) && is_secret_name(name);
+    let value = value.trim();
+    is_name.then(|| [value, value.split_once(char::is_whitespace).map_or(value, |(_, rest)| rest.trim())])
+}
+
 /// What a password with `%40` and the like stands for.
 pub(super) fn decoded(password: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(password.len());

@@ -12,7 +12,8 @@ use crate::error::Failure;
 use crate::host::{Source, TaskHost};
 use crate::keys::Closed;
 use crate::lanes::{Job, Lanes, Work};
-use crate::transform::{Chain, Tally};
+use crate::perf::Phase;
+use crate::transform::Chain;
 
 /// Where parcels come from: the schema first, then batches and marks, then the end.
 pub(super) trait Inlet {
@@ -36,11 +37,12 @@ impl Inlet for Receiver<Parcel> {
 }
 
 /// The transformers on a thread of their own, behind which batches come out one by one.
-struct Transforming<'a> {
+pub(super) struct Transforming<'a> {
     attempt: &'a Attempt<'a>,
-    chain: Chain,
+    pub(super) chain: Chain,
     calls: Arc<CallLine>,
-    time: Duration,
+    /// How long they took.
+    pub(super) time: Duration,
 }
 
 impl<'a> Transforming<'a> {
@@ -51,7 +53,8 @@ impl<'a> Transforming<'a> {
 
     fn call<T>(&mut self, call: impl FnOnce(&mut Chain) -> transship_plugin_api::Result<T>) -> Result<T, Failure> {
         let started = Instant::now();
-        let result = self.calls.call("transform", || call(&mut self.chain));
+        let times = &self.attempt.times.writer;
+        let result = times.during(Phase::TransformerTime, || self.calls.call("transform", || call(&mut self.chain)));
         self.time += started.elapsed();
         let failure = result.map_err(|error| Failure::of(&error, "transformer"));
         failure.inspect_err(|failure| self.attempt.fail(failure.clone()))
@@ -116,9 +119,9 @@ impl<'a> LaneInlet<'a> {
         }
     }
 
-    /// What became of its records behind the transformers, and how long these took.
-    pub(super) fn transformed(&self) -> (Tally, Duration) {
-        (self.transforming.chain.tally(), self.transforming.time)
+    /// The transformers that its records go through.
+    pub(super) fn transforming(&self) -> &Transforming<'a> {
+        &self.transforming
     }
 
     /// Gives back what is done, and takes what comes next: a mark comes back, work is begun.
@@ -248,8 +251,9 @@ impl<'a> MergedInlet<'a> {
         Ok(self.first.is_none())
     }
 
-    pub(super) fn transformed(&self) -> (Tally, Duration) {
-        (self.transforming.chain.tally(), self.transforming.time)
+    /// The transformers behind the lanes.
+    pub(super) fn transforming(&self) -> &Transforming<'a> {
+        &self.transforming
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use transship_plugin_api::{Kind, Report};
 
-use super::inlet::{Inlet, LaneInlet, MergedInlet};
+use super::inlet::{Inlet, LaneInlet, MergedInlet, Transforming};
 use super::write::{self, Turn};
 use super::{Attempt, Counts, Line, Parcel, Role, TaskReport, cancelled};
 use crate::cancel::Hook;
@@ -14,7 +14,6 @@ use crate::error::Failure;
 use crate::lanes::Lanes;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, TaskSpec};
-use crate::transform::Tally;
 
 /// The line in which lanes come together: where they put what they have done, and whose records they put there last.
 pub struct Merging {
@@ -70,7 +69,7 @@ pub fn run(line: &Line<'_>, content: usize, lanes: &Arc<Lanes>, lane: usize, mer
                 },
             }
             ended.counts.taken_on = inlet.taken_on;
-            ended.transformed(inlet.transformed(), total);
+            ended.transformed(inlet.transforming(), total);
         }
     }
     ended.into_report(&spec, attempt, total)
@@ -95,7 +94,7 @@ pub fn run_merged(line: &Line<'_>, content: usize, number: usize, receiver: Rece
                 Ok(false) => ended.write(&attempt, &mut inlet, None),
             }
             ended.counts.taken_on = inlet.taken_on;
-            ended.transformed(inlet.transformed(), total);
+            ended.transformed(inlet.transforming(), total);
         }
     }
     ended.into_report(&spec, attempt, total)
@@ -166,13 +165,15 @@ impl Ended {
         Ok(())
     }
 
-    fn transformed(&mut self, (tally, time): (Tally, std::time::Duration), watch: Watch) {
+    fn transformed(&mut self, transforming: &Transforming<'_>, watch: Watch) {
+        let (tally, time) = (transforming.chain.tally(), transforming.time);
         self.counts.added = tally.added;
         self.counts.filtered = tally.filtered;
         self.counts.duplicates += tally.duplicates;
         self.counts.dirty_at_transformers = tally.dirty;
         if !time.is_zero() {
             self.perf.add(Phase::TransformerTime, watch, time, 0, 0);
+            super::tell_of_lookups(&mut self.perf, &transforming.chain, watch);
         }
     }
 

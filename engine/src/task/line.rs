@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use transship_plugin_api::{CommitClass, Reader, Run, Writer, WriterInfo};
 
@@ -15,16 +16,20 @@ use crate::error::Failure;
 use crate::gate::Gate;
 use crate::lanes::Lanes;
 use crate::latency::{Histogram, Latencies};
-use crate::metrics::{Figure, Latency, StageMetrics, Waited};
+use crate::metrics::{Figure, Latency, StageMetrics};
 use crate::openings::Opener;
+use crate::perf::meter::Open;
 use crate::perf::recorder::{Attempt, Owner, Recorder};
-use crate::perf::recording::{Second, TaskLine};
+use crate::perf::recording::{LongCall, Second, TaskLine};
 use crate::perf::{Perf, now_micros};
 use crate::plan::{Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::slots::Share;
 use crate::throttle::Throttle;
 use crate::transform::Maker;
+
+/// A call of a plugin that has lasted so long is worth a word.
+const LONG_CALL: Duration = Duration::from_secs(1);
 
 /// What all tasks of a job share.
 pub struct Line<'a> {
@@ -46,6 +51,8 @@ pub struct Line<'a> {
     pub opener: Opener,
     /// The channels of those that are open.
     pub queues: Queues,
+    /// What those that are open spend their time with.
+    pub open: Open,
     /// Writer tasks take a slot of it for as long as they are open.
     pub target: Option<Gate>,
     pub throttle: Arc<Throttle>,
@@ -94,7 +101,7 @@ impl Line<'_> {
     pub fn metrics(&self, ever: bool) -> Vec<StageMetrics> {
         let stages = self.transformers.iter().filter_map(|maker| match (&self.lanes, maker.order()) {
             (Some(lanes), Some(_)) => Some(of_lanes(lanes, maker, ever)),
-            _ => maker.metrics(),
+            _ => maker.metrics(ever),
         });
         stages.collect()
     }
@@ -137,13 +144,14 @@ impl Line<'_> {
     pub fn record_second(&self, stages: &[StageMetrics]) {
         let Some(recorder) = self.recorder else { return };
         let micros = now_micros();
-        recorder.second(self.owner(), &self.second(micros));
+        recorder.second(self.owner(), self.second(micros));
         recorder.stages(self.owner(), stages, Some(micros));
     }
 
     fn second(&self, micros: u64) -> Second {
         let now = self.progress.snapshot();
         let queued = self.queues.queued();
+        let (open_readers_nanos, open_writers_nanos) = self.open.so_far();
         Second {
             micros,
             read_records: now.read_records,
@@ -152,12 +160,28 @@ impl Line<'_> {
             queued_records: queued.records as u64,
             queued_bytes: queued.bytes as u64,
             fill: self.queues.fill().unwrap_or_default(),
-            open_tasks: (now.standing.running + now.standing.waiting + now.standing.blocked) as u64,
+            dirty_records: now.dirty_records,
+            open_tasks: now.open_tasks,
             tasks_known: now.tasks_known,
             tasks_done: now.tasks_done,
             wait_for_reader_nanos: now.wait_for_reader_nanos,
             wait_for_writer_nanos: now.wait_for_writer_nanos,
+            open_readers_nanos,
+            open_writers_nanos,
+            longest_call: self.longest_call(),
         }
+    }
+
+    /// The call of a plugin for this job that has lasted longest, if it has lasted a while.
+    fn longest_call(&self) -> Option<LongCall> {
+        let longest = self.calls.under_way().into_iter().next()?;
+        let is_long = longest.lasting >= LONG_CALL;
+        is_long.then(|| LongCall {
+            who: longest.who,
+            call: longest.call.into(),
+            seconds: longest.lasting.as_secs_f64(),
+            doing: longest.doing,
+        })
     }
 
     pub fn reader(&self) -> MutexGuard<'_, Box<dyn Reader>> {
@@ -200,12 +224,7 @@ impl Line<'_> {
 fn of_lanes(lanes: &Lanes, order: &Maker<'_>, ever: bool) -> StageMetrics {
     let gauge = lanes.gauge();
     let (lately, all) = lanes.waits();
-    let waits = if ever { &all } else { &lately };
-    let latency = |name: &'static str, of: fn(&Latencies) -> &Histogram| Latency {
-        name: name.into(),
-        distribution: of(waits).distribution(),
-        so_far: Waited { count: of(&all).count(), micros: of(&all).micros() },
-    };
+    let latency = |name, of: fn(&Latencies) -> &Histogram| Latency::of(name, of(&lately), of(&all), ever);
     StageMetrics {
         stage: order.name().into(),
         place: order.place().into(),

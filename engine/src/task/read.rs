@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arrow_schema::SchemaRef;
 use serde_json::Value;
 use transship_plugin_api::{Batch, DirtyRecord, Host, Item, Kind, Mark, ReaderTask};
 
@@ -105,9 +106,11 @@ impl Loop<'_> {
     fn read(&mut self) -> Step<()> {
         let attempt = self.attempt;
         let line = attempt.line;
-        let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.reader_name), &attempt.cancel);
         let host = self.host.clone();
+        let who = format!("{}, {}", super::who(attempt.spec), line.reader_name);
+        let calls = line.calls.line_with(who, &attempt.cancel, host.doing.clone());
 
+        attempt.times.reader.enter(Phase::ReadTaskInit);
         let watch = Watch::start();
         let open = || line.reader().open(&attempt.spec.split, &attempt.read_options(), host.clone());
         let opened = if attempt.is_over() { Err(cancelled()) } else { calls.call("open", open).map_err(of(line)) };
@@ -118,9 +121,11 @@ impl Loop<'_> {
         // A failure is told before the task is released: that may take its time, and the others should not wait for it.
         let result = self.steps(task.as_mut(), &calls).inspect_err(|failure| attempt.fail(failure.clone()));
         self.pass.give_back();
+        attempt.times.reader.enter(Phase::ReadTaskDestroy);
         let watch = Watch::start();
         calls.call("release", || drop(task));
         self.reading.perf.end(Phase::ReadTaskDestroy, watch);
+        attempt.times.reader.stop();
         drop(interrupt);
         self.reading.dirty = host.dirty_count();
         result
@@ -130,15 +135,14 @@ impl Loop<'_> {
     fn steps(&mut self, task: &mut dyn ReaderTask, calls: &CallLine) -> Step<()> {
         let attempt = self.attempt;
         let line = attempt.line;
+        let times = &attempt.times.reader;
+        times.enter(Phase::ReadTaskPrepare);
         let watch = Watch::start();
-        let schema = calls.call("prepare", || task.prepare()).map_err(of(line))?;
-        let schema = self.transform(|chain| {
-            *chain = attempt.chain(line.at_reader())?;
-            chain.schema(schema)
-        })?;
+        let schema = self.prepare(task, calls);
         self.reading.perf.end(Phase::ReadTaskPrepare, watch);
-        self.send(Parcel::Schema(schema), Size::default())?;
+        self.send(Parcel::Schema(schema?), Size::default())?;
 
+        times.enter(Phase::ReadTaskData);
         let watch = Watch::start();
         let result = self.pull(task, calls);
         let (records, bytes) = (self.reading.records, self.reading.bytes);
@@ -149,14 +153,29 @@ impl Loop<'_> {
         }
         if !self.chain.is_empty() {
             self.reading.perf.add(Phase::TransformerTime, watch, self.transforming, 0, 0);
+            super::tell_of_lookups(&mut self.reading.perf, &self.chain, watch);
         }
         self.tell_of_slots(watch);
         result?;
 
+        times.enter(Phase::ReadTaskPost);
         let watch = Watch::start();
-        calls.call("post", || task.post()).map_err(of(line))?;
+        let done = calls.call("post", || task.post()).map_err(of(line));
         self.reading.perf.end(Phase::ReadTaskPost, watch);
-        Ok(())
+        done
+    }
+
+    /// Has the reader open its split, makes the transformers, and tells what comes out of them.
+    fn prepare(&mut self, task: &mut dyn ReaderTask, calls: &CallLine) -> Step<SchemaRef> {
+        let (attempt, line) = (self.attempt, self.attempt.line);
+        let schema = calls.call("prepare", || task.prepare()).map_err(of(line))?;
+        let schema = self.transform(|chain| {
+            *chain = attempt.chain(line.at_reader())?;
+            chain.schema(schema)
+        })?;
+        // That is no time in which records are transformed.
+        self.transforming = Duration::ZERO;
+        Ok(schema)
     }
 
     /// Pulls items until the end. The slot is taken before each `next` and given back before every wait.
@@ -165,7 +184,8 @@ impl Loop<'_> {
             if self.attempt.line.drain.is_wished() {
                 return self.end_chain();
             }
-            if self.attempt.is_over() || self.pass.take().is_err() {
+            let times = &self.attempt.times.reader;
+            if self.attempt.is_over() || times.during(Phase::WaitSlotTime, || self.pass.take()).is_err() {
                 return Err(cancelled());
             }
             let patience = if self.attempt.line.share.is_contended() { PATIENCE_WHEN_CONTENDED } else { PATIENCE };
@@ -271,7 +291,9 @@ impl Loop<'_> {
             self.pass.give_back();
         }
         let started = Instant::now();
-        let result = self.transformers.call("transform", || call(&mut self.chain));
+        let times = &self.attempt.times.reader;
+        let result =
+            times.during(Phase::TransformerTime, || self.transformers.call("transform", || call(&mut self.chain)));
         self.transforming += started.elapsed();
         result.map_err(|error| Failure::of(&error, "transformer"))
     }
@@ -347,18 +369,27 @@ impl Loop<'_> {
         }
         self.pass.give_back();
         for throttle in [self.attempt.limit, &self.attempt.line.throttle] {
-            self.waited_for_limit += throttle.take(size, &self.attempt.cancel).map_err(|_| cancelled())?;
+            let wait = || throttle.take(size, &self.attempt.cancel).map_err(|_| cancelled());
+            let waited = self.attempt.times.reader.during(Phase::WaitLimitTime, wait)?;
+            self.attempt.line.progress.waited_for_limit(waited);
+            self.waited_for_limit += waited;
         }
         Ok(())
     }
 
     fn send(&mut self, parcel: Parcel, size: Size) -> Step<()> {
         let started = Instant::now();
-        let (sent, waited) = match self.outlet.send(parcel, size, || self.pass.give_back()) {
+        let times = &self.attempt.times.reader;
+        let before_wait = || {
+            self.pass.give_back();
+            times.enter(Phase::WaitWriteTime);
+        };
+        let (sent, waited) = match self.outlet.send(parcel, size, before_wait) {
             Ok(waited) => (Ok(()), waited),
             Err(failure) => (Err(failure), started.elapsed()),
         };
         if !waited.is_zero() {
+            times.enter(Phase::ReadTaskData);
             self.waited_for_writer += waited;
             self.attempt.line.progress.waited_for_writer(waited);
         }

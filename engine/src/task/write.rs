@@ -72,7 +72,7 @@ impl Turn {
         let mut pass = attempt.line.target.as_ref().map(|target| target.pass(&attempt.cancel));
         if let Some(pass) = &mut pass {
             let watch = Watch::start();
-            let taken = pass.take();
+            let taken = attempt.times.writer.during(Phase::WaitTurnTime, || pass.take());
             perf.add(Phase::WaitTurnTime, watch, watch.elapsed(), 0, 0);
             taken.map_err(|_| cancelled())?;
         }
@@ -91,16 +91,16 @@ fn write(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, turn: Option<Turn>, writi
         Some(turn) => turn,
         None => Turn::take(attempt, &mut writing.perf)?,
     };
-    let place = || line.writer_name.clone();
-    let calls = line.calls.line(format!("{}, {}", super::who(attempt.spec), line.writer_name), &attempt.cancel);
     let host = attempt.host(Side::Writer, &line.writer_name);
+    let who = format!("{}, {}", super::who(attempt.spec), line.writer_name);
+    let calls = line.calls.line_with(who, &attempt.cancel, host.doing.clone());
     inlet.heed(&host);
 
+    attempt.times.writer.enter(Phase::WriteTaskInit);
     let watch = Watch::start();
-    let mut task = calls
-        .call("open", || line.writer().open(&attempt.info, schema, host.clone()))
-        .map_err(|error| Failure::of(&error, place()))?;
+    let opened = calls.call("open", || line.writer().open(&attempt.info, schema, host.clone()));
     writing.perf.end(Phase::WriteTaskInit, watch);
+    let mut task = opened.map_err(|error| Failure::of(&error, &line.writer_name))?;
     let interrupt = task.cancel_handle().map(|interrupt| attempt.cancel.on_cancel(move || interrupt()));
 
     let result = finish(attempt, inlet, task.as_mut(), &calls, writing, &|| host.dirty_count());
@@ -115,9 +115,11 @@ fn write(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, turn: Option<Turn>, writi
             log::warn!("{}: {}: cannot clean up: {error}", super::who(attempt.spec), line.writer_name);
         }
     }
+    attempt.times.writer.enter(Phase::WriteTaskDestroy);
     let watch = Watch::start();
     calls.call("release", || drop(task));
     writing.perf.end(Phase::WriteTaskDestroy, watch);
+    attempt.times.writer.stop();
     result
 }
 
@@ -132,12 +134,15 @@ fn finish(
     let name = &attempt.line.writer_name;
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, name);
 
+    let times = &attempt.times.writer;
+    times.enter(Phase::WriteTaskPrepare);
     let watch = Watch::start();
     let prepared = calls.call("prepare", || task.prepare()).map_err(failed);
     writing.perf.end(Phase::WriteTaskPrepare, watch);
     // A failure is noted before the receiver is dropped, so that nobody takes the echo for the cause.
     prepared.map_err(|failure| note(attempt, failure))?;
 
+    times.enter(Phase::WriteTaskData);
     let watch = Watch::start();
     let mut taken = Taken::default();
     let moved = move_all(attempt, inlet, task, calls, &mut taken, dirty);
@@ -149,11 +154,13 @@ fn finish(
     if attempt.is_over() {
         return Err(cancelled());
     }
+    times.enter(Phase::WriteTaskPost);
     let watch = Watch::start();
     writing.commit = Commit::Begun;
-    let report = calls.call("commit", || task.commit()).map_err(failed).map_err(|failure| note(attempt, failure))?;
-    writing.commit = Commit::Done;
+    let committed = calls.call("commit", || task.commit()).map_err(failed);
     writing.perf.end(Phase::WriteTaskPost, watch);
+    let report = committed.map_err(|failure| note(attempt, failure))?;
+    writing.commit = Commit::Done;
     let last = accept(report, &taken, dirty()).map_err(|failure| note(attempt, failure.within(name.clone())))?;
     Ok(sum(&taken.checked.report, last))
 }
@@ -230,7 +237,7 @@ fn move_all(
 
 fn receive(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, taken: &mut Taken) -> Step<Option<Parcel>> {
     let started = Instant::now();
-    let (parcel, waited) = match inlet.recv() {
+    let (parcel, waited) = match attempt.times.writer.during(Phase::WaitReadTime, || inlet.recv()) {
         Ok((parcel, waited)) => (Ok(parcel), waited),
         Err(failure) => (Err(failure), started.elapsed()),
     };

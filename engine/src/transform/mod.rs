@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_schema::SchemaRef;
 use transship_plugin_api::batch::byte_size;
@@ -106,12 +106,13 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// What its steps have counted and measured together, up to now; `None`: they do not.
-    pub fn metrics(&self) -> Option<StageMetrics> {
+    /// What its steps have counted and measured together, up to now, and how long that took lately (or, `ever`, in all); `None`: they do not.
+    pub fn metrics(&self, ever: bool) -> Option<StageMetrics> {
         let (stage, place) = (self.name().to_string(), self.place().to_string());
         if let Some(lookup) = self.shared.lookup.get() {
             let (setting, figures, remarks) = (lookup.setting(), lookup.figures(), lookup.remarks());
-            return Some(StageMetrics { stage, place, setting, figures, latencies: Vec::new(), remarks });
+            let latencies = lookup.latencies(ever);
+            return Some(StageMetrics { stage, place, setting, figures, latencies, remarks });
         }
         let window = self.shared.window.get()?;
         let (setting, figures, remarks) = (window.setting(), window.figures(), window.remarks());
@@ -162,6 +163,8 @@ struct Stage {
     serves: AttemptId,
     taken: u64,
     given: u64,
+    /// How long it has worked, and waited for others.
+    time: Duration,
     /// Wakes the transformer when the attempt is given up.
     wake: Option<Hook>,
 }
@@ -181,12 +184,26 @@ impl Chain {
         let serves = AttemptId::of(&host.sources.now());
         transformer.begin(serves, &host.dirty);
         let wake = transformer.cancel_handle().map(|wake| host.cancel.on_cancel(move || wake()));
-        self.stages.push(Stage { name: name.into(), transformer, host, serves, taken: 0, given: 0, wake });
+        self.stages.push(Stage {
+            name: name.into(),
+            transformer,
+            host,
+            serves,
+            taken: 0,
+            given: 0,
+            time: Duration::ZERO,
+            wake,
+        });
     }
 
     /// Whether records pass untouched.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
+    }
+
+    /// How long lookups have worked, and waited for answers.
+    pub fn time_in_lookups(&self) -> Duration {
+        self.stages.iter().filter(|stage| stage.name == lookup::NAME).map(|stage| stage.time).sum()
     }
 
     /// Whether one of them may wait for somebody else.
@@ -296,23 +313,30 @@ impl Stage {
             self.transformer.begin(source, &self.host.dirty);
         }
         self.taken += batch.num_rows() as u64;
-        self.transformer.push(batch, &mut passed).map_err(|error| error.context(&self.name))?;
+        self.work(|transformer| transformer.push(batch, &mut passed))?;
         self.given += rows(&passed);
         Ok(passed)
     }
 
     fn poll(&mut self) -> Result<Vec<Batch>> {
         let mut ready = Vec::new();
-        self.transformer.poll(&mut ready).map_err(|error| error.context(&self.name))?;
+        self.work(|transformer| transformer.poll(&mut ready))?;
         self.given += rows(&ready);
         Ok(ready)
     }
 
     fn flush(&mut self) -> Result<Vec<Batch>> {
         let mut held = Vec::new();
-        self.transformer.flush(&mut held).map_err(|error| error.context(&self.name))?;
+        self.work(|transformer| transformer.flush(&mut held))?;
         self.given += rows(&held);
         Ok(held)
+    }
+
+    fn work(&mut self, work: impl FnOnce(&mut dyn Step) -> Result<()>) -> Result<()> {
+        let started = Instant::now();
+        let done = work(self.transformer.as_mut());
+        self.time += started.elapsed();
+        done.map_err(|error| error.context(&self.name))
     }
 }
 

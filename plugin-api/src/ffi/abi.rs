@@ -117,6 +117,8 @@ pub struct TsHost {
     pub release: Option<unsafe extern "C" fn(*const TsHost)>,
     pub get_extension: Option<unsafe extern "C" fn(*const TsHost, *const u8, usize) -> *const c_void>,
     pub started: Option<unsafe extern "C" fn(*const TsHost, u64, *const u64, usize)>,
+    // From here on: what an older engine does not have.
+    pub doing: Option<unsafe extern "C" fn(*const TsHost, *const u8, usize)>,
 }
 
 /// A handle: the table of its kind and the data of one object. The engine keeps it; the plugin fills it in.
@@ -369,6 +371,11 @@ impl Drop for TsError {
             unsafe { release(self) }
         }
     }
+}
+
+impl TsHost {
+    /// The size of the first `ts_host` that there was: an engine may have no more.
+    pub const FIRST_SIZE: usize = offset_of!(TsHost, doing);
 }
 
 impl TsBatch {

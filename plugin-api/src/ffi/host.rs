@@ -59,6 +59,7 @@ impl ExportedHost {
             release: Some(host_release),
             get_extension: Some(host_get_extension),
             started: Some(host_started),
+            doing: Some(host_doing),
         };
         ExportedHost(Arc::new(HostTable { table, host, calls }))
     }
@@ -175,6 +176,14 @@ unsafe extern "C" fn host_started(host: *const TsHost, first_row: u64, moments: 
     });
 }
 
+unsafe extern "C" fn host_doing(host: *const TsHost, what: *const u8, what_len: usize) {
+    guard_quietly(|| {
+        // SAFETY: plugins call with a host that is alive, and with a text that they lend for the call.
+        let (host, what) = unsafe { (exported(host), lossy(what, what_len)) };
+        host.doing(what.as_deref().unwrap_or(""));
+    });
+}
+
 /// A text that the other side lent; what is no UTF-8 in it is replaced, for it is often the very thing that is reported.
 ///
 /// # Safety
@@ -205,7 +214,7 @@ impl ForeignHost {
             return Err(Error::internal("the engine gave no host"));
         }
         // SAFETY: it is alive (the caller), and has every member of the first version.
-        if unsafe { (*table).size } < size_of::<TsHost>() {
+        if unsafe { (*table).size } < TsHost::FIRST_SIZE {
             return Err(Error::internal("the engine's host lacks functions of the first version of the contract"));
         }
         // SAFETY: as above.
@@ -219,7 +228,7 @@ impl ForeignHost {
     /// The table of an extension of the engine, valid as long as this host; null if it has none with this id.
     pub(super) fn extension(&self, id: &str) -> *const c_void {
         // SAFETY: the host is alive, and the id is lent for the call.
-        self.table().get_extension.map_or(ptr::null(), |get| unsafe { get(self.table, id.as_ptr(), id.len()) })
+        unsafe { (*self.table).get_extension.map_or(ptr::null(), |get| get(self.table, id.as_ptr(), id.len())) }
     }
 
     /// The host itself, alive as long as this.
@@ -229,22 +238,25 @@ impl ForeignHost {
 
     /// The most detailed level that the engine wants to hear.
     pub(super) fn log_level(&self) -> log::LevelFilter {
-        match self.table().log_level {
+        // SAFETY: it is not null and was retained at the start (`retain`).
+        match unsafe { (*self.table).log_level } {
             TS_LOG_OFF => log::LevelFilter::Off,
             code => level_from_code(code).to_level_filter(),
         }
     }
 
-    fn table(&self) -> &TsHost {
-        // SAFETY: it is not null and was retained at the start (`retain`).
-        unsafe { &*self.table }
+    /// What the engine does with this, if it has a use for it: of an older engine's table only the first members are there.
+    fn takes_doing(&self) -> Option<unsafe extern "C" fn(*const TsHost, *const u8, usize)> {
+        // SAFETY: it is not null and was retained at the start (`retain`); it has the member if its size says so.
+        unsafe { if (*self.table).size < size_of::<TsHost>() { None } else { (*self.table).doing } }
     }
 }
 
 impl Drop for ForeignHost {
     fn drop(&mut self) {
-        if let Some(release) = self.table().release {
-            // SAFETY: it was retained at the start.
+        // SAFETY: it was retained at the start.
+        if let Some(release) = unsafe { (*self.table).release } {
+            // SAFETY: as above.
             unsafe { release(self.table) }
         }
     }
@@ -252,7 +264,8 @@ impl Drop for ForeignHost {
 
 impl Host for ForeignHost {
     fn log(&self, level: Level, target: &str, message: &str) {
-        if let Some(log) = self.table().log {
+        // SAFETY: the host is alive.
+        if let Some(log) = unsafe { (*self.table).log } {
             // SAFETY: the host is alive, and the texts outlive the call.
             unsafe {
                 log(self.table, level as i32, target.as_ptr(), target.len(), message.as_ptr(), message.len());
@@ -261,7 +274,8 @@ impl Host for ForeignHost {
     }
 
     fn dirty(&self, record: &DirtyRecord<'_>) -> Result<()> {
-        let Some(dirty) = self.table().dirty else {
+        // SAFETY: the host is alive.
+        let Some(dirty) = (unsafe { (*self.table).dirty }) else {
             return Err(Error::internal("the engine takes no dirty records"));
         };
         let (column, column_len) = lend(record.column);
@@ -293,13 +307,21 @@ impl Host for ForeignHost {
 
     fn is_cancelled(&self) -> bool {
         // SAFETY: the host is alive.
-        self.table().is_cancelled.is_some_and(|is_cancelled| unsafe { is_cancelled(self.table) } != 0)
+        unsafe { (*self.table).is_cancelled.is_some_and(|is_cancelled| is_cancelled(self.table) != 0) }
     }
 
     fn started(&self, first_row: usize, moments: &[u64]) {
-        if let Some(started) = self.table().started {
+        // SAFETY: the host is alive.
+        if let Some(started) = unsafe { (*self.table).started } {
             // SAFETY: the host is alive, and the moments outlive the call.
             unsafe { started(self.table, first_row as u64, moments.as_ptr(), moments.len()) }
+        }
+    }
+
+    fn doing(&self, what: &str) {
+        if let Some(doing) = self.takes_doing() {
+            // SAFETY: the host is alive, and the text outlives the call.
+            unsafe { doing(self.table, what.as_ptr(), what.len()) }
         }
     }
 }

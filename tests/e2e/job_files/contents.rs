@@ -38,7 +38,7 @@ fn all_entries_run_if_the_file_or_the_command_line_says_so() {
         assert_eq!((moved(&scratch), warnings(&run).len()), ([3, 4], 0), "{run}");
         let told = |summary: &Value| ["/content", "/contents", "/counts/written"].map(|what| number(summary, what));
         assert_eq!(run.summaries().iter().map(told).collect::<Vec<_>>(), [[0, 2, 3], [1, 2, 4]]);
-        run.says(["job job 1 of 2 (", "job job 2 of 2 ("]);
+        run.says(["job job, entry 1 of 2 (", "job job, entry 2 of 2 ("]);
     }
 }
 

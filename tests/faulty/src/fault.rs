@@ -126,6 +126,8 @@ impl Fault {
 
     fn happen(&self, host: &dyn Host, bell: &Bell) -> Result<()> {
         self.mark("");
+        // What it is about to wait for, if it is about to wait.
+        host.doing(&self.message);
         match &self.how {
             How::Error(kind) => {
                 let error = Error::new(*kind, format!("{} failed: {}", self.at, self.message));

@@ -9,8 +9,9 @@ use transship_plugin_api::{Error, HostRef, Lookup, Result};
 
 use super::parameters::CacheSettings;
 use crate::clock::Clock;
+use crate::latency::Histogram;
 use crate::lookup::{Cache, Counters};
-use crate::metrics::Figure;
+use crate::metrics::{Figure, Latency};
 
 /// Makes the plugin's lookup.
 type New = Box<dyn Fn() -> Result<Box<dyn Lookup>> + Send + Sync>;
@@ -25,6 +26,7 @@ pub struct SharedLookup {
     prepared: Mutex<Option<Arc<Prepared>>>,
     cache: Mutex<Option<Cache>>,
     counted: Counted,
+    answers: Mutex<Answers>,
     /// How it is asked, in a few words.
     setting: OnceLock<String>,
 }
@@ -53,6 +55,15 @@ struct Counted {
     misses: AtomicU64,
 }
 
+/// How long calls took that were answered.
+#[derive(Default)]
+struct Answers {
+    /// Since somebody asked last.
+    lately: Histogram,
+    /// Up to then.
+    before: Histogram,
+}
+
 impl SharedLookup {
     /// The lookup that `new` makes. `host` is the job's.
     pub fn new(
@@ -69,6 +80,7 @@ impl SharedLookup {
             prepared: Mutex::default(),
             cache: Mutex::default(),
             counted: Counted::default(),
+            answers: Mutex::default(),
             setting: OnceLock::new(),
         }
     }
@@ -165,6 +177,19 @@ impl SharedLookup {
         } else {
             self.counted.in_flight.fetch_sub((before - now) as u64, Ordering::Relaxed);
         }
+    }
+
+    /// Adds how long calls of a task took.
+    pub(super) fn add_answers(&self, answers: &Histogram) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).lately.add(answers);
+    }
+
+    /// How long calls took that were answered: since somebody asked last, or (`ever`) in the whole job.
+    pub fn latencies(&self, ever: bool) -> Vec<Latency> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let lately = std::mem::take(&mut answers.lately);
+        answers.before.add(&lately);
+        vec![Latency::of("answer", &lately, &answers.before, ever)]
     }
 
     /// What all tasks have counted together.

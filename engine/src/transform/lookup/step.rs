@@ -465,6 +465,9 @@ impl Work {
         let (counters, in_flight) = (self.stage.counters(), self.stage.running());
         self.shared.count(&self.told, &counters);
         self.shared.in_flight(self.told_in_flight, in_flight);
+        if let Some(answers) = self.stage.take_answers() {
+            self.shared.add_answers(&answers);
+        }
         (self.told, self.told_in_flight) = (counters, in_flight);
     }
 }

@@ -12,6 +12,7 @@ use transship_plugin_api::{Batch, Result, Transformer};
 
 use super::super::{Chain, Step, Tally};
 use super::{FIRST, batch, make};
+use crate::calls::Doing;
 use crate::cancel::Cancel;
 use crate::config::DirtyLimit;
 use crate::dirty::{Dirty, Side};
@@ -38,6 +39,7 @@ fn host() -> Arc<TaskHost> {
         dirty: Arc::new(Dirty::new(DirtyLimit::default(), 0, vec![nowhere], Secrets::default())),
         count: AtomicU64::new(0),
         started: Mutex::default(),
+        doing: Doing::default(),
     })
 }
 

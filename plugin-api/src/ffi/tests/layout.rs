@@ -109,7 +109,8 @@ fn assertions() -> String {
                 retain,
                 release,
                 get_extension,
-                started
+                started,
+                doing,
             }
         );
     }

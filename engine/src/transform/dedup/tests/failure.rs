@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::super::super::{Chain, Tally};
 use super::*;
+use crate::calls::Doing;
 use crate::cancel::Cancel;
 use crate::dirty::{Place, Side};
 use crate::host::{Source, Sources, TaskHost};
@@ -137,6 +138,7 @@ fn chain(job: &Job) -> (Chain, Arc<TaskHost>) {
         dirty: job.dirty.clone(),
         count: 0.into(),
         started: Mutex::default(),
+        doing: Doing::default(),
     });
     let mut chain = Chain::default();
     let step = Dedup::new(job.settings.clone(), job.window.clone(), host.clone());

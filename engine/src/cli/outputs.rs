@@ -1,0 +1,242 @@
+//! The files that a command writes beside its targets: perf records, pages, traces. None of them may be one that it reads, or another that
+//! it writes, and what was made for nothing goes again. Not here: what is written to them.
+
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::arguments::{PerfArguments, RunArguments};
+use super::folder_of;
+use crate::error::{Error, Result};
+
+/// A file, and what a person calls it: `--report`, `the job file a.json`.
+struct Named<'a> {
+    name: String,
+    path: &'a Path,
+}
+
+/// Which file a path leads to: several may lead to the same.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    /// By device and inode.
+    There(u64, u64),
+    /// It would be made, in this folder under this name.
+    ToCome(PathBuf),
+}
+
+/// A file that is there from the beginning of a run: that it cannot be written should not be found out after hours.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub path: PathBuf,
+    pub file: File,
+    /// Made for this run: it goes again unless it is kept.
+    is_new: bool,
+    is_kept: bool,
+}
+
+/// What a run writes beside its targets.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    /// Where perf records go, if anybody wants them or what is made of them.
+    pub records: Option<Output>,
+    /// Whether they are to stay: otherwise they lie beside the page that is made of them until it is.
+    pub keeps_records: bool,
+    pub report: Option<Output>,
+    pub trace: Option<Output>,
+}
+
+impl Outputs {
+    /// Makes those that a run was asked for. What is in files that are there stays until there is something new.
+    ///
+    /// # Errors
+    /// If one of them is something else that the run reads or writes, or cannot be written.
+    pub(super) fn of(arguments: &RunArguments) -> Result<Outputs> {
+        let job = |path: &'_ Path| format!("the job file {}", path.display());
+        let jobs: Vec<Named<'_>> =
+            arguments.jobs.iter().map(|path| Named { name: job(path), path: read_from(path) }).collect();
+        let outputs = [
+            ("--perf", &arguments.perf),
+            ("--report", &arguments.report),
+            ("--trace", &arguments.trace),
+            ("--dirty", &arguments.dirty),
+        ];
+        refuse_shared(&jobs, &named(outputs))?;
+        let pages = [("--report", &arguments.report), ("--trace", &arguments.trace)];
+        if let (Some(perf), Some(page)) = (&arguments.perf, named(pages).first())
+            && !can_be_read_again(perf)
+        {
+            return Err(Error::Job(format!(
+                "--perf {}: it cannot be read again, and {} is made of it: let --perf name a file, or leave it out",
+                perf.display(),
+                page.name
+            )));
+        }
+        let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose();
+        let (report, trace) = (open(&arguments.report)?, open(&arguments.trace)?);
+        let records = match (open(&arguments.perf)?, report.as_ref().or(trace.as_ref())) {
+            (None, Some(page)) => Some(Output::beside(&page.path)?),
+            (records, _) => records,
+        };
+        Ok(Outputs { records, keeps_records: arguments.perf.is_some(), report, trace })
+    }
+}
+
+/// Refuses what a recorded run is to be shown in, if it is what is read or both are the same.
+pub(super) fn refuse_shared_of_perf(arguments: &PerfArguments) -> Result<()> {
+    let records = |path| Named { name: format!("the perf records {}", Path::display(path)), path };
+    let read: Vec<Named<'_>> =
+        [Some(&arguments.file), arguments.other.as_ref()].into_iter().flatten().map(|path| records(path)).collect();
+    refuse_shared(&read, &named([("--report", &arguments.report), ("--trace", &arguments.trace)]))
+}
+
+fn named<'a, const N: usize>(options: [(&str, &'a Option<PathBuf>); N]) -> Vec<Named<'a>> {
+    let given =
+        options.into_iter().filter_map(|(name, path)| Some(Named { name: name.into(), path: path.as_deref()? }));
+    given.collect()
+}
+
+/// Where a job file is read from.
+fn read_from(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("/dev/stdin") } else { path }
+}
+
+fn refuse_shared(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result<()> {
+    let inputs: Vec<_> = inputs.iter().map(|input| (&input.name, identity(input.path))).collect();
+    let mut before: Vec<(&String, Identity)> = Vec::new();
+    for Named { name, path } in outputs {
+        let Some(file) = identity(path) else { continue };
+        if let Some((input, _)) = inputs.iter().find(|(_, input)| input.as_ref() == Some(&file)) {
+            let path = path.display();
+            return Err(Error::Job(format!(
+                "{name} {path}: this is {input}, which would be destroyed; name another file"
+            )));
+        }
+        if let Some((other, _)) = before.iter().find(|(_, other)| *other == file) {
+            let path = path.display();
+            return Err(Error::Job(format!(
+                "{name} {path}: this is the file of {other} as well; each needs one of its own"
+            )));
+        }
+        before.push((name, file));
+    }
+    Ok(())
+}
+
+/// Which file a path leads to; `None`: none that could be destroyed, such as a pipe or a terminal, or none that can be.
+fn identity(path: &Path) -> Option<Identity> {
+    if let Ok(found) = std::fs::metadata(path) {
+        return found.is_file().then(|| Identity::There(found.dev(), found.ino()));
+    }
+    let folder = folder_of(path).unwrap_or(Path::new("."));
+    // A link that leads nowhere yet leads to the file that will be made.
+    let path = std::fs::read_link(path).map_or_else(|_| path.to_path_buf(), |target| folder.join(target));
+    let folder = folder_of(&path).unwrap_or(Path::new(".")).canonicalize().ok()?;
+    Some(Identity::ToCome(folder.join(path.file_name()?)))
+}
+
+/// Whether what is written there can be read afterwards; what is not there yet will be a file.
+fn can_be_read_again(path: &Path) -> bool {
+    match std::fs::metadata(path) {
+        Ok(found) => found.is_file() && File::open(path).is_ok(),
+        Err(_) => true,
+    }
+}
+
+impl Output {
+    fn open(path: &Path) -> Result<Output> {
+        let (opened, is_new) = match OpenOptions::new().write(true).create_new(true).open(path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                (OpenOptions::new().write(true).create(true).truncate(false).open(path), false)
+            }
+            made => (made, true),
+        };
+        let file = opened.map_err(|error| cannot_write(path, &error))?;
+        Ok(Output { path: path.into(), file, is_new, is_kept: false })
+    }
+
+    /// A new file beside this page, under a name that nobody has; beside a pipe or a terminal nothing is put.
+    fn beside(page: &Path) -> Result<Output> {
+        let mut place = page.to_path_buf();
+        if let (false, Some(name)) = (page.is_file(), page.file_name()) {
+            place = std::env::temp_dir().join(name);
+        }
+        loop {
+            let unique = uuid::Uuid::new_v4().simple().to_string();
+            let mut path = place.clone().into_os_string();
+            path.push(format!(".{}.perf.jsonl", &unique[..8]));
+            let path = PathBuf::from(path);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Output { path, file, is_new: true, is_kept: false }),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(cannot_write(&path, &error)),
+            }
+        }
+    }
+
+    /// There is something in it: it stays.
+    pub(super) fn keep(&mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if self.is_new && !self.is_kept {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Error {
+    Error::Job(format!("cannot write {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_whatever_leads_to_it_also_before_it_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let same = |one: &str, other: &str| identity(&path(one)) == identity(&path(other));
+        std::fs::create_dir(path("sub")).unwrap();
+        std::fs::write(path("there"), "").unwrap();
+        std::fs::hard_link(path("there"), path("hard")).unwrap();
+        for (target, link) in [("there", "soft"), ("to come", "dangling"), ("sub", "folder")] {
+            std::os::unix::fs::symlink(target, path(link)).unwrap();
+        }
+        for (one, other) in [
+            ("there", "sub/../there"),
+            ("there", "hard"),
+            ("there", "soft"),
+            ("to come", "sub/../to come"),
+            ("to come", "dangling"),
+            ("sub/a", "folder/a"),
+        ] {
+            assert!(same(one, other), "{one} and {other}");
+        }
+        assert!(!same("there", "to come") && !same("sub/a", "a") && !same("a", "b"));
+    }
+
+    #[test]
+    fn pipes_and_devices_are_nothing_to_destroy() {
+        assert_eq!(identity(Path::new("/dev/null")), None);
+        assert!(!can_be_read_again(Path::new("/dev/null")));
+    }
+
+    #[test]
+    fn what_was_made_for_nothing_goes_and_what_was_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new, kept) = (folder.path().join("old"), folder.path().join("new"), folder.path().join("kept"));
+        std::fs::write(&old, "").unwrap();
+        for path in [&old, &new, &kept] {
+            let mut output = Output::open(path).unwrap();
+            if *path == kept {
+                output.keep();
+            }
+        }
+        assert_eq!([&old, &new, &kept].map(|path| path.exists()), [true, false, true]);
+    }
+}

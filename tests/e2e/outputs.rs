@@ -1,0 +1,135 @@
+//! The files that a command writes beside its targets destroy nothing: no input, no other output, nothing that somebody else has put there.
+
+use transship_tests::records::{json_lines, text};
+use transship_tests::{Job, Scratch, Signal, faulty, json};
+
+fn job() -> Job {
+    faulty(json!({ "splits": 2 }), json!({}))
+}
+
+/// A folder with a job, the records of a run of it, and links to both.
+fn with_records() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &job());
+    scratch.transship(["run", "job.json", "--perf", "rec.jsonl"]).run().succeeds();
+    for (target, link) in [("job.json", "link"), ("rec.jsonl", "rec-link"), ("to-come", "dangling")] {
+        std::os::unix::fs::symlink(target, scratch.path(link)).unwrap();
+    }
+    std::fs::hard_link(scratch.path("rec.jsonl"), scratch.path("rec-hard")).unwrap();
+    scratch
+}
+
+#[test]
+fn what_would_destroy_an_input_or_another_output_is_refused_before_anything_is_written() {
+    let scratch = with_records();
+    let before = scratch.snapshot();
+    let cases: [(&[&str], &str); 13] = [
+        (
+            &["run", "job.json", "--perf", "job.json"],
+            "--perf job.json: this is the job file job.json, which would be destroyed",
+        ),
+        (&["run", "job.json", "--report", "link"], "--report link: this is the job file job.json"),
+        (
+            &["run", "link", "--trace", "../{folder}/job.json"],
+            "--trace ../{folder}/job.json: this is the job file link",
+        ),
+        (&["run", "job.json", "--dirty", "job.json"], "--dirty job.json: this is the job file job.json"),
+        (&["run", "job.json", "--perf", "x", "--report", "x"], "--report x: this is the file of --perf as well"),
+        (&["run", "job.json", "--report", "x", "--trace", "./x"], "--trace ./x: this is the file of --report as well"),
+        (
+            &["run", "job.json", "--perf", "to-come", "--dirty", "dangling"],
+            "--dirty dangling: this is the file of --perf as well",
+        ),
+        (
+            &["run", "job.json", "--perf", "rec.jsonl", "--trace", "rec-hard"],
+            "--trace rec-hard: this is the file of --perf as well",
+        ),
+        (&["perf", "rec.jsonl", "--report", "rec.jsonl"], "--report rec.jsonl: this is the perf records rec.jsonl"),
+        (&["perf", "rec.jsonl", "--trace", "rec-link"], "--trace rec-link: this is the perf records rec.jsonl"),
+        (
+            &["perf", "job.json", "rec.jsonl", "--report", "rec-hard"],
+            "--report rec-hard: this is the perf records rec.jsonl",
+        ),
+        (&["perf", "rec.jsonl", "--report", "x", "--trace", "x"], "--trace x: this is the file of --report as well"),
+        (
+            &["run", "job.json", "--perf", "/dev/null", "--report", "x"],
+            "--perf /dev/null: it cannot be read again, and --report is made of it: let --perf name a file, or leave it out",
+        ),
+    ];
+    let folder = scratch.folder().file_name().unwrap().to_string_lossy();
+    for (arguments, expected) in cases {
+        let arguments = arguments.iter().map(|argument| argument.replace("{folder}", &folder));
+        let run = scratch.transship(arguments).run().fails_with(2);
+        assert!(run.error().contains(&expected.replace("{folder}", &folder)), "{expected}\n{run}");
+        assert!(scratch.snapshot() == before, "something has changed: {expected}\n{run}");
+    }
+}
+
+#[test]
+fn pipes_and_devices_may_stand_in_for_several_outputs() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &job());
+    let arguments = ["run", "job.json", "--perf", "/dev/null", "--dirty", "/dev/null"];
+    scratch.transship(arguments).run().succeeds();
+    scratch.transship(["run", "job.json", "--report", "/dev/null", "--trace", "/dev/null"]).run().succeeds();
+    assert_eq!(scratch.files(), ["job.json", "journal", "out"]);
+}
+
+#[test]
+fn records_beside_a_page_take_no_name_that_somebody_has_and_go_with_the_end_of_the_run() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &job());
+    scratch.write("r.html.perf.jsonl", "somebody's");
+    scratch.transship(["run", "job.json", "--report", "r.html", "--trace", "t.json"]).run().succeeds();
+    assert_eq!(scratch.read("r.html.perf.jsonl"), "somebody's");
+    assert_eq!(scratch.files(), ["job.json", "journal", "out", "r.html", "r.html.perf.jsonl", "t.json"]);
+}
+
+#[test]
+fn what_was_made_for_a_run_that_did_not_begin_goes_again_and_what_was_there_stays() {
+    let scratch = Scratch::new();
+    scratch.write("bad.json", "{}");
+    scratch.write("empty.json", "");
+    for arguments in [
+        &["run", "bad.json", "--report", "r.html", "--trace", "empty.json", "--perf", "p.jsonl"][..],
+        &["run", "-", "-", "--report", "r.html", "--trace", "empty.json"],
+        &["run", "bad.json", "--report", "r.html", "--trace", "no/such/folder/t.json"],
+    ] {
+        let run = scratch.transship(arguments).run().fails_with(2);
+        assert_eq!(scratch.files(), ["bad.json", "empty.json"], "{run}");
+    }
+}
+
+#[test]
+fn where_the_page_cannot_be_written_the_records_are_kept_and_that_is_told() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &job());
+    std::fs::create_dir(scratch.path("temporary")).unwrap();
+    let temporary = scratch.path("temporary");
+    let run = scratch.transship(["run", "job.json", "--report", "/dev/full"]);
+    let run = run.env("TMPDIR", &temporary.display().to_string()).run().fails_with(1);
+    assert!(run.error().contains("/dev/full") && run.error().contains("No space left on device"), "{run}");
+    let records: Vec<String> = scratch.files().into_iter().filter(|name| name.ends_with(".perf.jsonl")).collect();
+    assert_eq!(records.len(), 1, "{records:?}");
+    run.says([format!("the perf records are kept in {}", scratch.path(&records[0]).display()).as_str()]);
+    let lines = json_lines(&scratch.read(&records[0]));
+    assert_eq!(text(lines.last().unwrap(), "/type"), "end", "nothing is missing");
+}
+
+#[test]
+fn of_a_run_that_is_killed_the_page_can_be_made_of_the_records_beside_it() {
+    let scratch = Scratch::new();
+    let hangs = json!({ "at": "next", "split": 1, "after": 50, "how": "hang" });
+    scratch.job("job.json", &faulty(json!({ "splits": 2, "fail": hangs }), json!({})).channels(2));
+    let mut running = scratch.transship(["run", "job.json", "--report", "r.html"]).start();
+    let beside =
+        || scratch.files().into_iter().find(|name| name.starts_with("r.html.") && name.ends_with(".perf.jsonl"));
+    running.wait_until("the figures of a second", || {
+        beside().is_some_and(|name| scratch.lines(name).iter().any(|line| line.contains("\"type\":\"second\"")))
+    });
+    running.signal(Signal::Kill);
+    running.finish();
+    let records = beside().expect("they are still there");
+    scratch.transship(["perf", &records, "--report", "r.html"]).run().succeeds();
+    assert!(scratch.read("r.html").contains("</html>"));
+}
