@@ -138,7 +138,8 @@ fn of_many_entries_there_is_a_table_with_what_failed_first_and_each_is_drawn_whe
         const before = drawn();
         rows[4].querySelector("a").click();
         show(entries[4]);
-        return { titles, results, before, after: drawn(), open: entries[4].element.open, wide: entries[4].element.querySelector('canvas.timeline').width > 100 };
+        return { titles, results, before, after: drawn(), open: entries[4].element.open, 
+            wide: entries[4].element.querySelector('canvas.timeline').width > 100 };
     })()"#;
     let seen = evaluated(&scratch, "r.html", look);
     let titles = [4, 1, 2, 3, 5].map(|entry| format!("job, entry {entry} of 5"));

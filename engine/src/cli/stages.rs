@@ -66,7 +66,12 @@ mod tests {
             place: "job.content[0].transformer[1]".into(),
             setting: "12 lanes".into(),
             figures: vec![Figure::gauge("waiting", 3)],
-            latencies: vec![Latency { name: "start".into(), distribution, buckets: Vec::new(), so_far: Waited::default() }],
+            latencies: vec![Latency {
+                name: "start".into(),
+                distribution,
+                buckets: Vec::new(),
+                so_far: Waited::default(),
+            }],
             remarks: Vec::new(),
         };
         assert_eq!(

@@ -10,6 +10,16 @@ const CHARTS = [
   ["Open tasks", grouped, [["open", "open_tasks", "commit"]]],
 ];
 
+// Where the axis of time has marks: round seconds, minutes and hours.
+const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 21600, 43200, 86400,
+  172800, 604800, 2592000];
+
+function mark(seconds) {
+  if (seconds < 60 || seconds % 60) return Number(seconds.toFixed(2)) + " s";
+  const minutes = seconds / 60, hours = Math.floor(minutes / 60);
+  return [hours && `${hours} h`, (minutes % 60 || !hours) && `${minutes % 60} min`].filter(Boolean).join(" ");
+}
+
 function curves(run, drawn) {
   const { at, seconds_a_point: perPoint } = run.curves;
   const sections = CHARTS.map(([title, write, lines, isShare]) => {
@@ -54,7 +64,7 @@ function chartIn(place, all, write, lines, isShare) {
     const values = (value) => (isShare ? Math.round(100 * value) + " %" : value < 10 ? value : grouped(value));
     charts.set(place, new uPlot({
       width: place.clientWidth, height: 190, scales: { x: { time: false }, y: { range } }, series, bands,
-      axes: [{ ...axis, values: (_, all) => all.map((value) => value + " s") }, { ...axis, size: 80, values: (_, all) => all.map(values) }],
+      axes: [{ ...axis, incrs: STEPS, values: (_, all) => all.map(mark) }, { ...axis, size: 80, values: (_, all) => all.map(values) }],
     }, columns, place));
   };
 }

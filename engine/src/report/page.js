@@ -16,7 +16,7 @@ function header(run, id) {
     host.memory_bytes && bytes(host.memory_bytes)].filter(Boolean).join(", ");
   const versions = Object.entries(plugins).map(([name, version]) => `${name} ${version}`).join(", ");
   const facts = [`run ${run.run.run}, began ${moment(run.run.start_micros)}`, pathOf(run),
-    `transship ${run.run.transship} on ${machine}` + (versions ? `; plugins: ${versions}` : "")];
+    `transship ${run.run.transship}` + (machine && ` on ${machine}`) + (versions ? `; plugins: ${versions}` : "")];
   const section = make("section", "", null, make("h1", "", run.title, result), ...facts.map((fact) => make("div", "facts", fact)));
   if (run.message) section.append(make("p", "message", run.message));
   if (run.verdict) {

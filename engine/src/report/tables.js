@@ -61,11 +61,15 @@ function attempts(name, { shown, count }, figures, id) {
   return section;
 }
 
+function times(ratio) {
+  if (ratio > 0 && ratio < 0.01) return "× < 0.01";
+  return "× " + (ratio < 100 ? ratio.toFixed(2) : grouped(ratio));
+}
+
 function comparison(run, id) {
   const { earlier } = run;
   if (!earlier) return null;
-  const known = (value) => value !== null && value !== undefined;
-  const ratio = (now, before) => (known(now) && before > 0 ? "× " + (now / before).toFixed(2) : "");
+  const ratio = (now, before) => (now !== null && before > 0 ? times(now / before) : "");
   const before = figuresOf(earlier);
   const rows = figuresOf(run).map(({ title, value, write }, place) =>
     [title, write(value), write(before[place].value), ratio(value, before[place].value)]);

@@ -58,7 +58,8 @@ fn each_part_of_the_time_has_a_colour_of_its_own() {
     let scratch = Scratch::new();
     recorded(&scratch, &job(3, "out"));
     scratch.transship(["perf", "perf.jsonl", "--report", "r.html"]).run().succeeds();
-    let inks = "[[...new Set(Object.values(PART_INKS))], [...new Set([...Object.values(PHASE_INKS), 'failed', 'open'])]].map((all) => all.map(colour))";
+    let inks = "[Object.values(PART_INKS), [...Object.values(PHASE_INKS), 'failed', 'open']] \
+                .map((inks) => [...new Set(inks)].map(colour))";
     for colours in [Colours::Light, Colours::Dark] {
         let inks = evaluated_in(&scratch, "r.html", colours, inks);
         for all in inks.as_array().unwrap() {
@@ -98,6 +99,10 @@ fn figures_are_rounded_before_they_get_their_unit() {
         ("percent(0.0123)", "1.2 %"),
         ("counted(1, 'lane')", "1 lane"),
         ("counted(2, 'lane')", "2 lanes"),
+        ("times(2.5)", "× 2.50"),
+        ("times(2578.86)", "× 2,579"),
+        ("times(0.001)", "× < 0.01"),
+        ("[0, 2.5, 60, 90, 1200, 7200, 9000].map(mark).join()", "0 s,2.5 s,1 min,90 s,20 min,2 h,2 h 30 min"),
         ("moment(1796093292330869)", "2026-12-01 02:48:12 UTC"),
         // What is not known, or no number at all.
         ("[null, undefined, NaN, 'text'].map(bytes).join()", "–,–,–,–"),
