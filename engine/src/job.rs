@@ -106,7 +106,7 @@ impl<'a> Job<'a> {
         let calls_of_run = surroundings.calls.of(&run.id);
         let doing = Doing::default();
         let calls = calls_of_run.line_with(format!("job {}", file.name), &cancel, doing.clone());
-        let host: HostRef = Arc::new(JobHost { cancel: cancel.clone(), doing });
+        let host: HostRef = Arc::new(JobHost { cancel: cancel.clone(), doing: doing.clone() });
         let Parts { reader, writer, transformers, cut, plugins } =
             parts::make(entry, file, surroundings.loader, &host, &calls, warnings)?;
         let writer_info = calls.call("info", || writer.info());
@@ -140,6 +140,7 @@ impl<'a> Job<'a> {
             budget: Budget::new(plan.memory_bytes),
             dirty: Arc::new(dirty(file, surroundings, &run, &plan)),
             calls: calls_of_run,
+            doing,
             progress: surroundings.progress,
             recorder: surroundings.recorder,
             writer_info,

@@ -268,7 +268,7 @@ fn a_call_that_ignores_a_signal_is_named_and_left_behind() {
     for (at, run, _scratch) in runs.collect::<Vec<_>>() {
         let run = run.finish();
         assert_eq!(run.code(), Some(143), "{at}: {run}");
-        run.fails_with(143).says([format!("`{at}` (as it was told to) has lasted").as_str()]);
+        run.fails_with(143).says([format!("`{at}`").as_str(), "has lasted"]);
     }
 }
 

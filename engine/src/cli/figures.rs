@@ -23,7 +23,8 @@ pub(super) fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
     let mut amount = bytes as f64;
     let mut unit = 0;
-    while amount >= 1024.0 && unit + 1 < UNITS.len() {
+    // What is rounded up to 1024 is one of the next unit.
+    while amount >= 1023.995 && unit + 1 < UNITS.len() {
         amount /= 1024.0;
         unit += 1;
     }

@@ -173,6 +173,8 @@ pub struct Recording {
     pub tasks: Vec<TaskLine>,
     pub phases: Vec<PhaseLine>,
     pub seconds: Vec<Second>,
+    /// How many records waited for their key in each second, in a job with `order`: when, and how many.
+    pub waiting: Vec<(u64, f64)>,
     /// What transformers measured in the whole run: `stage`, `setting`, `figures`, `latencies`, `remarks`.
     pub stages: Vec<Value>,
     pub dirty: Vec<DirtyLine>,
@@ -228,8 +230,11 @@ impl Recording {
                 "second" => of.seconds.push(serde_json::from_value(tree).map_err(wrong)?),
                 "dirty" => of.dirty.push(serde_json::from_value(tree).map_err(wrong)?),
                 "end" => of.end = Some(serde_json::from_value(tree).map_err(wrong)?),
-                "stage" if tree.get("second_micros").is_none() => of.stages.push(tree),
-                // Of a second; or of a kind that a newer version has added.
+                "stage" => match tree["second_micros"].as_u64() {
+                    Some(micros) => of.waiting.extend(waiting(&tree).map(|waiting| (micros, waiting))),
+                    None => of.stages.push(tree),
+                },
+                // Of a kind that a newer version has added.
                 _ => {}
             }
         }
@@ -297,6 +302,12 @@ impl Recording {
             _ => others.iter().find(same),
         }
     }
+}
+
+/// How many records waited for their key, if that is what a stage tells of.
+fn waiting(stage: &Value) -> Option<f64> {
+    let figures = stage["figures"].as_array()?;
+    figures.iter().find(|figure| figure["name"] == "waiting")?["value"].as_f64()
 }
 
 /// How much was moved.

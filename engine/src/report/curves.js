@@ -2,10 +2,10 @@
 // as a band around it.
 "use strict";
 
-// [title, how a value is written, [label, curve, ink] of each line, whether it is a share]
+// [title, how a value is written, [label, curve, ink] of each line that there may be, whether it is a share]
 const CHARTS = [
   ["Records a second", grouped, [["read", "read", "read"], ["written", "written", "write"]]],
-  ["Records in channels", grouped, [["queued", "queued", "transform"]]],
+  ["Records that wait", grouped, [["in channels", "queued", "transform"], ["waiting for their key", "waiting", "lookup"]]],
   ["Fill of the channels", percent, [["fill", "fill", "transform"]], true],
   ["Open tasks", grouped, [["open", "open_tasks", "commit"]]],
 ];
@@ -27,7 +27,7 @@ function curves(run, drawn) {
     if (at.length < 2) {
       place.append(make("div", "facts", "the run was too short to be looked at twice: this is sampled each second"));
     } else {
-      drawn.push(chartIn(place, run.curves, write, lines, isShare));
+      drawn.push(chartIn(place, run.curves, write, lines.filter(([, name]) => run.curves[name]), isShare));
     }
     return card(title, place);
   });

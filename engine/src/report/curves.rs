@@ -1,6 +1,8 @@
 //! What was sampled each second as curves for the page. A run of a day has more seconds than a screen has points: each point is then the
 //! mean of several, beside it the least and the most of them, so that no stall and no peak is lost. Not here: how they are drawn.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::perf::recording::{Recording, Second};
@@ -22,6 +24,8 @@ pub(super) struct Curves {
     written: Curve,
     /// Records in channels.
     queued: Curve,
+    /// Records that wait for their key, in a job with `order`.
+    waiting: Option<Curve>,
     /// How full channels are, from 0 to 1.
     fill: Curve,
     open_tasks: Curve,
@@ -47,6 +51,7 @@ struct Sample {
     read: Option<f64>,
     written: Option<f64>,
     queued: f64,
+    waiting: Option<f64>,
     fill: f64,
     open_tasks: f64,
 }
@@ -65,6 +70,7 @@ impl Curves {
             read: curve(|sample| sample.read),
             written: curve(|sample| sample.written),
             queued: curve(|sample| Some(sample.queued)),
+            waiting: (!recording.waiting.is_empty()).then(|| curve(|sample| sample.waiting)),
             fill: curve(|sample| Some(sample.fill)),
             open_tasks: curve(|sample| Some(sample.open_tasks)),
         }
@@ -97,24 +103,24 @@ fn mean(point: &[Sample], value: fn(&Sample) -> Option<f64>) -> Option<f64> {
 fn samples(recording: &Recording) -> Vec<Sample> {
     let begin = Second { micros: recording.run.start_micros, ..Second::default() };
     let last = recording.seconds.last().unwrap_or(&begin).micros;
-    // Seconds count what readers handed over: what attempts had read that failed as well, but nothing that was dirty at once.
-    let dirty: u64 = recording.dirty.iter().filter(|line| line.side == "reader").map(|line| line.count).sum();
+    // Seconds count what attempts had read that failed as well.
     let end = recording.end.as_ref().filter(|end| end.micros > last + SOON).map(|end| Second {
         micros: end.micros,
-        read_records: (end.read + end.aborted_read).saturating_sub(dirty),
+        read_records: end.read + end.aborted_read,
         written_records: end.written,
         ..Second::default()
     });
     let seconds = recording.seconds.iter().chain(&end);
+    let mut waiting: HashMap<u64, f64> = HashMap::new();
+    for (micros, records) in &recording.waiting {
+        *waiting.entry(*micros).or_default() += records;
+    }
     let before = std::iter::once(&begin).chain(&recording.seconds);
-    before
-        .zip(seconds)
-        .filter(|(before, now)| now.micros > before.micros)
-        .map(|(before, now)| sample(before, now))
-        .collect()
+    let pairs = before.zip(seconds).filter(|(before, now)| now.micros > before.micros);
+    pairs.map(|(before, now)| sample(before, now, waiting.get(&now.micros).copied())).collect()
 }
 
-fn sample(before: &Second, now: &Second) -> Sample {
+fn sample(before: &Second, now: &Second, waiting: Option<f64>) -> Sample {
     let took = (now.micros - before.micros) as f64 / 1e6;
     let rate = |before: u64, now: u64| now.checked_sub(before).map(|moved| moved as f64 / took);
     Sample {
@@ -123,6 +129,7 @@ fn sample(before: &Second, now: &Second) -> Sample {
         read: rate(before.read_records, now.read_records),
         written: rate(before.written_records, now.written_records),
         queued: now.queued_records as f64,
+        waiting,
         fill: now.fill,
         open_tasks: now.open_tasks as f64,
     }

@@ -29,7 +29,10 @@ const orUnknown = (write) => (value) => (typeof value === "number" && isFinite(v
 
 const grouped = orUnknown((number) => Math.round(number).toLocaleString("en-US"));
 const counted = (number, word) => `${grouped(number)} ${word}${number === 1 ? "" : "s"}`;
-const percent = orUnknown((share) => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %");
+const percent = orUnknown((share) => {
+  if (share > 0 && share < 0.0005) return "< 0.1 %";
+  return (100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0) + " %";
+});
 
 // As on the terminal. It is rounded first: what is rounded up to 1024 is one of the next unit.
 const bytes = orUnknown((number) => {

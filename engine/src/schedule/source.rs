@@ -139,7 +139,11 @@ impl<'a> Source<'a> {
             // A panic ends the queue (its loader has vanished), and with that the job.
             let _ = std::panic::catch_unwind(AssertUnwindSafe(|| {
                 let Some(loader) = lock(&taken_on).take() else { return };
-                let calls = self.line.calls.line(self.line.reader_name.clone(), &self.line.cancel);
+                let calls = self.line.calls.line_with(
+                    self.line.reader_name.clone(),
+                    &self.line.cancel,
+                    self.line.doing.clone(),
+                );
                 splits::load(loader, &Look { source: self, calls }, |another| self.start(scope, another, number + 1));
             }));
             // Tasks that are open may last, and nobody may ask for another one for long.

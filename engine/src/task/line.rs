@@ -8,7 +8,7 @@ use transship_plugin_api::{CommitClass, Reader, Run, Writer, WriterInfo};
 
 use super::epochs::Safe;
 use super::{Commit, Queues, TaskReport};
-use crate::calls::Calls;
+use crate::calls::{Calls, Doing};
 use crate::cancel::{Cancel, Drain};
 use crate::channel::Budget;
 use crate::dirty::Dirty;
@@ -63,6 +63,8 @@ pub struct Line<'a> {
     pub told_of_checkpoints: AtomicBool,
     pub cancel: Cancel,
     pub calls: Calls,
+    /// What reader and writer do themselves, not their tasks.
+    pub doing: Doing,
     pub progress: &'a Progress,
     /// Writes perf records, if somebody wants them.
     pub recorder: Option<&'a Recorder>,

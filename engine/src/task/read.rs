@@ -57,6 +57,8 @@ struct Loop<'a> {
     position: Option<Value>,
     /// Told of the records that the reader finds dirty.
     host: Arc<TaskHost>,
+    /// How many of these the progress was told of.
+    dirty_told: u64,
     waited_for_writer: Duration,
     waited_for_limit: Duration,
     transforming: Duration,
@@ -80,6 +82,7 @@ pub(super) fn run(attempt: &Attempt<'_>, outlet: Outlet<'_>) -> Reading {
         epoch_has_records: false,
         position: None,
         host: attempt.host(Side::Reader, &line.reader_name),
+        dirty_told: 0,
         pass: line.share.pass(&attempt.cancel),
         chain: Chain::default(),
         reading: Reading::default(),
@@ -192,7 +195,9 @@ impl Loop<'_> {
             // What a transformer waits for should not wait for the next record of the source.
             let attention = self.chain.patience();
             let patience = attention.map_or(patience, |attention| patience.min(attention));
-            let item = calls.call("next", || task.next(patience)).map_err(of(self.attempt.line))?;
+            let item = calls.call("next", || task.next(patience)).map_err(of(self.attempt.line));
+            self.count_dirty();
+            let item = item?;
             match item {
                 Item::Batch(batch) => self.pass_on(batch)?,
                 Item::Mark(Mark::Epoch(number)) => {
@@ -254,6 +259,13 @@ impl Loop<'_> {
             calls.call("ack", || task.ack(&position)).map_err(of(self.attempt.line))?;
         }
         Ok(())
+    }
+
+    /// Records that the reader found dirty were read as well.
+    fn count_dirty(&mut self) {
+        let dirty = self.host.dirty_count();
+        self.attempt.line.progress.read(dirty - self.dirty_told, 0);
+        self.dirty_told = dirty;
     }
 
     fn pass_on(&mut self, mut batch: Batch) -> Step<()> {

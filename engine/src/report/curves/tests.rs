@@ -1,7 +1,7 @@
 //! What curves say of seconds.
 
 use super::*;
-use crate::perf::recording::{DirtyLine, EndLine, RunLine};
+use crate::perf::recording::{EndLine, RunLine};
 
 const BEGIN: u64 = 1_800_000_000_000_000;
 
@@ -46,10 +46,6 @@ fn the_end_is_a_point_of_its_own_unless_it_comes_at_once() {
     assert_eq!(ended(1_500_000, 200, 0), some(&[100.0, 200.0]), "100 more in half a second");
     assert_eq!(ended(2_000_000, 60, 80), some(&[100.0, 40.0]), "what was read in vain was read");
     assert_eq!(ended(2_000_000, 60, 0), [Some(100.0), None], "less than before is not a rate of zero");
-    let dirty = DirtyLine { side: "reader".into(), count: 7, ..DirtyLine::default() };
-    let end = EndLine { micros: BEGIN + 2_000_000, read: 157, ..EndLine::default() };
-    let curves = Curves::of(&Recording { end: Some(end), dirty: vec![dirty], ..recording([100]) }, BEGIN);
-    assert_eq!(curves.read.mean, some(&[100.0, 50.0]), "seconds do not count what was dirty at the reader");
 }
 
 #[test]
@@ -80,6 +76,16 @@ fn a_day_has_few_points_and_its_stall_and_its_peak_are_seen() {
         .map(|(place, mean)| mean.unwrap() * if place + 1 == points { last } else { every })
         .sum();
     assert!((sum - read as f64).abs() < 1.0, "means keep the whole: {sum} of {read}");
+}
+
+#[test]
+fn what_waits_for_its_key_is_a_curve_where_there_is_order() {
+    let seconds = recording([100, 200, 300]);
+    assert_eq!(Curves::of(&seconds, BEGIN).waiting, None);
+    let second = |second: u64| BEGIN + second * 1_000_000;
+    let waiting = vec![(second(1), 7.0), (second(1), 2.0), (second(3), 5.0)];
+    let curve = Curves::of(&Recording { waiting, ..seconds }, BEGIN).waiting.unwrap();
+    assert_eq!(curve.mean, [Some(9.0), None, Some(5.0)], "those of all stages together; not known of the second");
 }
 
 #[test]
