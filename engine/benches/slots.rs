@@ -1,4 +1,5 @@
-//! What sharing slots costs: for a reader whom nobody waits for, and to pass a slot on to another thread; beside passing a token between
+//! What sharing slots costs: for a reader whom nobody waits for, and to pass a slot on to another thread; what it costs to note in which
+//! phase a task is; beside passing a token between
 //! two threads by a bare mutex and condition variables.
 //!
 //! `cargo bench -p transship-engine --bench slots`. Results are kept in `benches/README.md`.
@@ -11,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use transship_engine::cancel::Cancel;
 use transship_engine::clock::SystemClock;
+use transship_engine::perf::Phase;
+use transship_engine::perf::meter::Open;
 use transship_engine::slots::{Rules, Slots};
 
 const RUNS: usize = 7;
@@ -24,6 +27,7 @@ fn main() {
     println!("medians of {RUNS} runs\n");
     row("between two batches, nobody waits", &[("ns", 1e9)], || [alone()]);
     row("a wait for something else, nobody waits", &[("ns", 1e9)], || [give_back_and_take()]);
+    row("a phase within another is entered and left", &[("ns", 1e9)], || [enter_and_leave()]);
     let units = [("µs", 1e6), ("µs of CPU", 1e6)];
     row("a slot passed on, 2 tasks on 1 slot", &units, || pass_on(2));
     row("a slot passed on, 20 tasks on 1 slot", &units, || pass_on(20));
@@ -84,6 +88,17 @@ fn pass_on(tasks: u32) -> [Duration; 2] {
             }
         }
     }))
+}
+
+/// Each side of a task notes what it is at (`perf::meter`): with this it waits for a slot, a record or room.
+fn enter_and_leave() -> Duration {
+    let times = Open::default().begin();
+    times.reader.enter(Phase::ReadTaskData);
+    let start = Instant::now();
+    for _ in 0..ALONE {
+        times.reader.during(Phase::WaitSlotTime, || ());
+    }
+    start.elapsed() / ALONE
 }
 
 fn token() -> [Duration; 2] {
