@@ -171,10 +171,10 @@ fn dirty_records_that_cannot_be_kept_fail_the_job() {
 fn perf_records_that_cannot_be_written_are_told_and_the_summary_is_there_all_the_same() {
     let scratch = Scratch::new();
     scratch.job("job.json", &faulty(json!({}), json!({})));
-    let run = scratch.transship(["run", "job.json", "--json", "--perf", "/dev/full"]).run().fails_with(1);
-    assert!(run.error().contains("/dev/full") && run.error().contains("No space left on device"), "{run}");
-    assert_eq!(run.summary()["outcome"], "done", "the records are there, and that is not hidden");
-    run.says(["accounting"]);
+    let run = scratch.transship(["run", "job.json", "--json", "--quiet", "--perf", "/dev/full"]).run().succeeds();
+    run.says(["warning: cannot write the perf records to /dev/full: No space left on device"]);
+    // Who runs it again because of the exit code would move all a second time.
+    assert_eq!(run.summary()["outcome"], "done", "the records are there");
 }
 
 #[test]

@@ -107,8 +107,8 @@ fn where_the_page_cannot_be_written_the_records_are_kept_and_that_is_told() {
     std::fs::create_dir(scratch.path("temporary")).unwrap();
     let temporary = scratch.path("temporary");
     let run = scratch.transship(["run", "job.json", "--report", "/dev/full"]);
-    let run = run.env("TMPDIR", &temporary.display().to_string()).run().fails_with(1);
-    assert!(run.error().contains("/dev/full") && run.error().contains("No space left on device"), "{run}");
+    let run = run.env("TMPDIR", &temporary.display().to_string()).run().succeeds();
+    run.says(["warning: cannot write the report to /dev/full: No space left on device"]);
     let records: Vec<String> = scratch.files().into_iter().filter(|name| name.ends_with(".perf.jsonl")).collect();
     assert_eq!(records.len(), 1, "{records:?}");
     run.says([format!("the perf records are kept in {}", scratch.path(&records[0]).display()).as_str()]);

@@ -86,6 +86,12 @@ impl Console {
         self.event(&Event::Warning { micros: now_micros(), message: text });
     }
 
+    /// Prints that something is missing beside what the jobs moved, even if asked to be quiet.
+    pub(super) fn loss(&self, text: &str) {
+        self.line(&format!("warning: {text}"));
+        self.event(&Event::Warning { micros: now_micros(), message: text });
+    }
+
     /// Prints that nothing moves, unless asked to be quiet.
     pub(super) fn stall(&self, text: &str) {
         self.note(text);

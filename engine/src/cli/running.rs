@@ -24,8 +24,6 @@ use crate::perf::recorder::Recorder;
 struct Run<'a> {
     arguments: &'a RunArguments,
     workshop: &'a Workshop<'a>,
-    /// Where perf records go, if anywhere.
-    records: Option<&'a Path>,
     summaries: Mutex<Summaries>,
 }
 
@@ -82,14 +80,20 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
     let opened: Vec<Opened> = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
     let together = Together { slots: arguments.slots.map(|slots| slots.get() as usize), in_order: arguments.in_order };
     let records = outputs.records.as_ref().map(|records| records.path.as_path());
-    workshop
-        .with_jobs(&opened, None, arguments.dirty.as_deref(), together, |made, shared| {
-            // How each file ended, in the order of the command line.
-            let ended = made.iter().map(|_| Ok(())).collect();
-            let run = Run { arguments, workshop: &workshop, records, summaries: Mutex::default() };
-            run.all(made, ended, shared.contents, door)
-        })
-        .and(told(write_pages(outputs, workshop.recorder(), console), console))
+    let ended = workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), together, |made, shared| {
+        // How each file ended, in the order of the command line.
+        let ended = made.iter().map(|_| Ok(())).collect();
+        let run = Run { arguments, workshop: &workshop, summaries: Mutex::default() };
+        run.all(made, ended, shared.contents, door)
+    });
+    // What is missing of them is told, but the jobs are none the worse for it: who runs them again would move all a second time.
+    if let (Some(error), Some(path)) = (workshop.recorder().and_then(Recorder::failure), records) {
+        console.loss(&format!("cannot write the perf records to {}: {error}", path.display()));
+    }
+    if let Err(error) = write_pages(outputs, workshop.recorder(), console) {
+        console.loss(&error.to_string());
+    }
+    ended
 }
 
 /// What is made of the records of the run.
@@ -105,7 +109,7 @@ fn write_pages(mut outputs: Outputs, recorder: Option<&Recorder>, console: &Cons
     if pages.is_err() && !outputs.keeps_records {
         // The run may have lasted for hours.
         records.keep();
-        console.warning(&format!(
+        console.loss(&format!(
             "the perf records are kept in {}: `transship perf` makes a page or a trace of them",
             records.path.display()
         ));
@@ -230,7 +234,7 @@ impl Run<'_> {
         let summary = job.run();
         self.console().note(summary::text(&summary).trim_end());
         let printed = if self.arguments.json.is_some() { self.print_summary(number, &summary) } else { Ok(()) };
-        verdict(summary, self.workshop.signals.received()).and(printed).and(self.perf_written())
+        verdict(summary, self.workshop.signals.received()).and(printed)
     }
 
     fn print_summary(&self, number: usize, summary: &Summary) -> Result<()> {
@@ -240,16 +244,6 @@ impl Run<'_> {
             Err(error) => (Told::Nothing, Err(failed_to("print the summary", &error.into()))),
         };
         self.summaries().add(number, told, self.console()).and(failed)
-    }
-
-    /// That perf records are missing is told, though the run itself is none the worse for it.
-    fn perf_written(&self) -> Result<()> {
-        match (self.workshop.recorder().and_then(Recorder::failure), self.records) {
-            (Some(error), Some(path)) => {
-                Err(failed_to(&format!("write the perf records to {}", path.display()), &error))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// What to do each second with what the transformers of a job measure.
