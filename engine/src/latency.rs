@@ -92,10 +92,8 @@ impl Histogram {
     /// How many times lie in which range, each range twice as wide as the one before; from the first that has any to the last.
     pub fn buckets(&self) -> Vec<Bucket> {
         let ranges = self.times.iter_log(1, 2.0);
-        let buckets = ranges.map(|range| Bucket {
-            up_to: range.value_iterated_to(),
-            count: range.count_since_last_iteration(),
-        });
+        let buckets =
+            ranges.map(|range| Bucket { up_to: range.value_iterated_to(), count: range.count_since_last_iteration() });
         buckets.skip_while(|bucket| bucket.count == 0).collect()
     }
 

@@ -25,7 +25,8 @@ fn values_under_secret_names_are_masked_at_any_depth() {
 
 #[test]
 fn a_header_that_is_one_text_is_masked_whole_and_without_its_scheme() {
-    let parameter = json!({"headers": ["Authorization: Bearer t0ken", "Accept: text/csv", "X-Api-Key:k3y"], "pass": "p4ss"});
+    let parameter =
+        json!({"headers": ["Authorization: Bearer t0ken", "Accept: text/csv", "X-Api-Key:k3y"], "pass": "p4ss"});
     let text = "Authorization: Bearer t0ken, t0ken, k3y, p4ss, text/csv";
     assert_eq!(mask(parameter, text), "Authorization: ***, ***, ***, ***, text/csv");
 }
