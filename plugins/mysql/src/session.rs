@@ -112,6 +112,7 @@ impl Session {
             };
             Error::connect(format!("{at}: {}", error.message())).retryable(retryable)
         };
+        stop.doing(&format!("connecting to {host}"));
         let socket = connect(host, patience).map_err(failed)?;
         let wire = Wire::new(socket, stop.clone(), server.patience).map_err(Error::from)?;
         let mut wire = wire;
@@ -193,6 +194,7 @@ impl Session {
 
     /// Has the server look at a query without running it.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<Result<Prepared, Refused>> {
+        self.stop.doing(sql);
         self.send_command(command::PREPARE, sql.as_bytes())?;
         let packet = self.wire.receive()?;
         let malformed = || Error::internal("the server's answer to a query cannot be read");
@@ -289,6 +291,8 @@ impl Session {
     pub(crate) fn run_parts(&mut self, parts: [&[u8]; 3]) -> Result<Result<Done, Refused>> {
         self.begin()?;
         let [first, second, third] = parts;
+        // The first has no values in it.
+        self.stop.doing(std::str::from_utf8(first).unwrap_or_default());
         self.wire.send_parts(&[&[command::QUERY], first, second, third])?;
         match self.answer()? {
             Ok(Answer::Done(done)) => Ok(Ok(done)),
@@ -298,6 +302,7 @@ impl Session {
     }
 
     fn query(&mut self, sql: &str) -> Result<Result<Answer, Refused>> {
+        self.stop.doing(sql);
         self.send_command(command::QUERY, sql.as_bytes())?;
         self.answer()
     }

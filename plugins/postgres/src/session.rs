@@ -45,6 +45,7 @@ impl Session {
     pub(crate) fn open(server: &Arc<Server>, stop: &Stop) -> Result<Session> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         let runtime = runtime.map_err(|error| Error::from(error).context("starting the client"))?;
+        stop.doing(&format!("connecting to {}", server.place));
         let connect = server.config.connect(server.tls.clone());
         let (client, mut connection) = match runtime.block_on(stop.race(connect)) {
             None => return Err(Error::cancelled()),
@@ -83,11 +84,13 @@ impl Session {
 
     /// Runs statements, one or several, whose rows nobody wants.
     pub(crate) fn execute(&self, doing: impl Display, sql: &str) -> Result<()> {
+        self.stop.doing(sql);
         self.wait(self.client.batch_execute(sql))?.map_err(|error| self.failed(doing, error))
     }
 
     /// Runs statements of the job's.
     pub(crate) fn try_execute(&self, sql: &str) -> Result<Result<(), tokio_postgres::Error>> {
+        self.stop.doing(sql);
         self.wait(self.client.batch_execute(sql))
     }
 
@@ -95,6 +98,7 @@ impl Session {
     /// might write everything twice.
     pub(crate) fn commit(&self) -> Result<()> {
         let doing = "committing";
+        self.stop.doing("COMMIT");
         match self.wait(self.client.batch_execute("COMMIT"))? {
             Ok(()) => Ok(()),
             Err(error) if lost_by(&error) => {
@@ -107,6 +111,7 @@ impl Session {
 
     /// Runs one statement, and tells how many rows it has changed.
     pub(crate) fn count(&self, sql: &str) -> Result<Result<u64, Refused>> {
+        self.stop.doing(sql);
         let changed = self.wait(async {
             let answers = self.client.simple_query(sql).await?;
             let counts = answers.iter().filter_map(|answer| match answer {
@@ -120,6 +125,7 @@ impl Session {
 
     /// Runs a query, every value as text.
     pub(crate) fn ask(&self, doing: impl Display, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        self.stop.doing(sql);
         let answers = self.wait(self.client.simple_query(sql))?.map_err(|error| self.failed(doing, error))?;
         let rows = answers.iter().filter_map(|answer| match answer {
             SimpleQueryMessage::Row(row) => {
@@ -132,6 +138,7 @@ impl Session {
 
     /// Has the server look at a query without running it.
     pub(crate) fn describe(&self, sql: &str) -> Result<Result<Statement, tokio_postgres::Error>> {
+        self.stop.doing(sql);
         self.wait(self.client.prepare(sql))
     }
 
@@ -142,6 +149,7 @@ impl Session {
 
     /// Begins `COPY … TO STDOUT`.
     pub(crate) fn copy_out(&self, doing: impl Display, sql: &str) -> Result<CopyOutStream> {
+        self.stop.doing(sql);
         self.wait(self.client.copy_out(sql))?.map_err(|error| self.failed(doing, error))
     }
 
@@ -151,12 +159,14 @@ impl Session {
     }
 
     /// Begins `COPY … FROM STDIN`, behind other statements if there are any to run before: both are sent together, so that the
-    /// server need be waited for only once.
+    /// server need be waited for only once. `words`: the COPY as a person writes it.
     pub(crate) fn copy_in(
         &self,
         before: Option<&str>,
         copy: &Statement,
+        words: &str,
     ) -> Result<Result<CopyInSink<Bytes>, tokio_postgres::Error>> {
+        self.stop.doing(words);
         self.wait(async {
             let copy = self.client.copy_in(copy);
             match before {

@@ -57,6 +57,11 @@ impl Stop {
         self.state.changed.notify_all();
     }
 
+    /// Tells the engine what is about to be waited for.
+    pub(crate) fn doing(&self, what: &str) {
+        self.host.doing(what);
+    }
+
     pub(crate) fn is_stopped(&self) -> bool {
         self.state.stopped.load(Ordering::Relaxed) || self.host.is_cancelled()
     }
@@ -110,6 +115,7 @@ impl Database {
         let mut connection = connection.map_err(|error| self.failed("opening it", error))?;
         self.prepare(&mut connection, access).map_err(|error| self.failed("opening it", error))?;
         for statement in &self.manners.session {
+            self.stop.doing(statement);
             let run = connection.execute_batch(statement);
             run.map_err(|error| self.refused(statement, Some("session"), error))?;
         }

@@ -110,6 +110,7 @@ impl Writer for SqliteWriter {
         }
         let connection = self.database.open(Access::Write)?;
         for statement in &self.config.post_sql {
+            self.database.stop.doing(statement);
             let run = connection.execute_batch(&with_table_name(&connection, statement, &self.config.table));
             run.map_err(|error| self.database.refused(statement, Some("postSql"), error))?;
         }
@@ -165,10 +166,12 @@ impl SqliteWriter {
     /// Creates the table, runs preSql, and checks what will be written, in one transaction.
     fn prepare_table(&self, connection: &Connection, schema: Option<&SchemaRef>) -> Result<Insert> {
         let failed = |error| self.database.failed("preparing the table", error);
+        self.database.stop.doing("BEGIN IMMEDIATE");
         connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let prepared = self.prepare_in_transaction(connection, schema);
         let end = if prepared.is_ok() { "COMMIT" } else { "ROLLBACK" };
         if !connection.is_autocommit() {
+            self.database.stop.doing(end);
             let ended = connection.execute_batch(end).map_err(failed);
             return prepared.and_then(|insert| ended.map(|()| insert));
         }
@@ -200,11 +203,13 @@ impl SqliteWriter {
             return Ok(());
         }
         let statement = insert::create_table(&self.config, &new_name(connection, &self.config.table), schema)?;
+        self.database.stop.doing(&statement);
         connection.execute_batch(&statement).map_err(|error| self.database.refused(&statement, None, error))
     }
 
     fn run_pre_sql(&self, connection: &Connection) -> Result<()> {
         for statement in &self.config.pre_sql {
+            self.database.stop.doing(statement);
             let run = connection.execute_batch(&with_table_name(connection, statement, &self.config.table));
             run.map_err(|error| self.database.refused(statement, Some("preSql"), error))?;
             if connection.is_autocommit() {

@@ -1,5 +1,6 @@
 //! Others in the way: deadlocks, locks that are held for long, connections that somebody ends.
 
+use transship_tests::records::json_lines;
 use transship_tests::{Database, Job, Scratch, Value, json, plugin, until};
 
 use super::{lines, reader, writer};
@@ -135,6 +136,31 @@ fn rows_that_others_hold_too_long_are_waited_for_again_also_within_a_transaction
         });
         run.succeeds().says(["Lock wait timeout", "attempt 1 of 10 to write a batch", "written 5000"]);
         assert_eq!(database.rows("SELECT v, count(*) FROM t GROUP BY v"), ["1\t5000"], "loadData {load}");
+    }
+}
+
+#[test]
+fn the_statement_that_waits_for_a_lock_is_named_without_its_values() {
+    for (load, words) in [(true, "LOAD DATA"), (false, "INSERT INTO")] {
+        let database = Database::mysql();
+        contested(&database);
+        database.run("DELETE FROM t");
+        let scratch = Scratch::new();
+        scratch.write("in.csv", (1..=3000).map(|id| format!("{id},4711\n")).collect::<String>());
+        let parameter = json!({ "table": ["t"], "column": ["*"], "loadData": load });
+        scratch.job("job.json", &Job::new(lines("in.csv"), writer(&database, parameter)));
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                database.run("BEGIN; INSERT INTO t VALUES (2500, 9); SELECT SLEEP(4) AS holding; ROLLBACK");
+            });
+            until("the other's lock", || is_busy(&database, "SLEEP(4)").then_some(()));
+            scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
+            other.join().unwrap();
+        });
+        let lines = json_lines(&scratch.read("perf.jsonl"));
+        let call = lines.iter().find_map(|line| line["longest_call"].as_object()).expect("a call that lasted");
+        let doing = call["doing"].as_str().expect("what it did");
+        assert!(doing.starts_with(words) && doing.contains("t") && !doing.contains("4711"), "{call:?}");
     }
 }
 

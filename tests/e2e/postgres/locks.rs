@@ -1,6 +1,7 @@
 //! Other sessions in the way: locks that come late or never, and deadlocks.
 
 use transship_tests::Database;
+use transship_tests::records::json_lines;
 use transship_tests::{Job, Scratch, Signal, json, plugin, until};
 
 use super::{reader, writer};
@@ -79,6 +80,27 @@ fn a_lock_that_never_comes_is_told() {
         run.says(["after 10 attempts", "writing into target", "canceling statement due to lock timeout"]);
     });
     assert_eq!(database.value("SELECT count(*) FROM target"), "0");
+}
+
+#[test]
+fn the_statement_that_waits_for_a_lock_is_named() {
+    let database = Database::postgres();
+    database.run("CREATE TABLE target (id int PRIMARY KEY)");
+    let scratch = Scratch::new();
+    scratch.job("job.json", &numbers(&database, 10, &[]));
+    beside(&database, "LOCK TABLE target IN EXCLUSIVE MODE", |release| {
+        let mut run = scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).start();
+        let is_told = || scratch.lines("perf.jsonl").iter().any(|line| line.contains("longest_call"));
+        run.wait_until("a call that lasts", is_told);
+        release.now();
+        run.finish().succeeds();
+    });
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    let call = lines.iter().find_map(|line| line["longest_call"].as_object()).unwrap();
+    assert!(call["who"].as_str().unwrap().ends_with("postgresqlwriter"), "{call:?}");
+    let doing = call["doing"].as_str().expect("what it did");
+    assert!(doing.starts_with("LOCK TABLE") || doing.starts_with("COPY"), "{call:?}");
+    assert!(doing.contains("target"), "{call:?}");
 }
 
 #[test]

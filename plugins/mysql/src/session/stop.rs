@@ -35,6 +35,13 @@ impl Stop {
         if self.is_stopped() { Err(Error::cancelled()) } else { Ok(()) }
     }
 
+    /// Tells the engine what is about to be waited for.
+    pub(super) fn doing(&self, what: &str) {
+        if let Some(host) = &self.host {
+            host.doing(what);
+        }
+    }
+
     pub(crate) fn cancel_handle(&self) -> CancelHandle {
         let stopped = self.stopped.clone();
         Arc::new(move || stopped.store(true, Ordering::Relaxed))

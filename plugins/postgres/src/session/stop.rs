@@ -28,6 +28,11 @@ impl Stop {
         *self.stopped.borrow() || self.host.is_cancelled()
     }
 
+    /// Tells the engine what is about to be waited for.
+    pub(super) fn doing(&self, what: &str) {
+        self.host.doing(what);
+    }
+
     pub(crate) fn cancel_handle(&self) -> CancelHandle {
         let stopped = self.stopped.clone();
         Arc::new(move || {

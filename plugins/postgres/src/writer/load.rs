@@ -205,7 +205,7 @@ impl Load {
         // Of a COPY that was refused.
         session.told();
         let before = std::mem::take(&mut self.savepoint_due).then_some(GO_ON);
-        let begun = Stream::begin(session, before, copy, format)?;
+        let begun = Stream::begin(session, before, (&plan.table, copy), format)?;
         begun.map_err(|error| session.failed(format_args!("writing into {}", plan.table), error))
     }
 

@@ -51,14 +51,14 @@ pub(super) struct Unsent {
 }
 
 impl Stream {
-    /// Begins a COPY, behind other statements if there are any.
+    /// Begins a COPY into a table, behind other statements if there are any.
     pub(super) fn begin(
         session: &Session,
         before: Option<&str>,
-        copy: &Statement,
+        (table, copy): (&str, &Statement),
         format: Format,
     ) -> Result<Result<Stream, tokio_postgres::Error>> {
-        let sink = match session.copy_in(before, copy)? {
+        let sink = match session.copy_in(before, copy, &format!("COPY {table} FROM STDIN"))? {
             Ok(sink) => sink,
             Err(error) => return Ok(Err(error)),
         };

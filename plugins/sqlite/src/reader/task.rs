@@ -131,6 +131,7 @@ impl Reading {
 
     fn read(&self, connection: &Connection, batches: &Sender<Result<Batch>>) -> Result<()> {
         let failed = |error| self.database.failed(format_args!("reading {}", self.label), error);
+        self.database.stop.doing(&self.select.sql);
         let mut statement = connection.prepare(&self.select.sql).map_err(failed)?;
         for (index, value) in self.select.values.iter().enumerate() {
             statement.raw_bind_parameter(index + 1, value).map_err(failed)?;

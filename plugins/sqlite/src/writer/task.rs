@@ -54,6 +54,7 @@ impl SqliteWriterTask {
         let connection = self.connection()?;
         if connection.is_autocommit() {
             self.database.stop.forget_waiting();
+            self.database.stop.doing("BEGIN IMMEDIATE");
             let begin = connection.execute_batch("BEGIN IMMEDIATE");
             begin.map_err(|error| self.database.failed("beginning a transaction", error))?;
         }
@@ -77,6 +78,7 @@ impl SqliteWriterTask {
     fn commit_transaction(&mut self) -> Result<Report> {
         let connection = self.connection()?;
         if !connection.is_autocommit() {
+            self.database.stop.doing("COMMIT");
             let commit = connection.execute_batch("COMMIT");
             commit.map_err(|error| self.database.failed("committing", error))?;
         }
