@@ -23,6 +23,8 @@ pub(crate) use failure::{Again, Failure};
 pub(crate) use retry::Retry;
 pub(crate) use settings::{PARAMETERS, Settings};
 
+use crate::secret::shown;
+
 /// A request, which can be sent more than once.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
@@ -168,6 +170,11 @@ impl Session {
 
     pub(crate) fn client(&self) -> &Client {
         &self.network.client
+    }
+
+    /// Tells which answer the task is about to wait for.
+    pub(crate) fn asks(&self, ask: &Ask) {
+        self.host.doing(&format!("{} {}", ask.method, shown(&ask.url)));
     }
 
     /// Waits for some work.

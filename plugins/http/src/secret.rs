@@ -3,9 +3,10 @@
 use reqwest::Url;
 
 /// Words in the name of a query parameter or a header that make its value a secret.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 13] = [
     "password",
     "passwd",
+    "passphrase",
     "pwd",
     "token",
     "secret",
@@ -21,7 +22,7 @@ const WORDS: [&str; 12] = [
 /// Whether the value under this name is a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
+    name == "pass" || WORDS.iter().any(|word| name.contains(word))
 }
 
 /// A URL for messages.

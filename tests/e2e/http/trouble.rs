@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use transship_tests::http::{Reply, Request, with_server};
+use transship_tests::records::json_lines;
 use transship_tests::{Job, Scratch, Signal, json, plugin};
 
 use super::{number_in, numbers, page_of_35, printed, printing, records, reply, run};
@@ -211,6 +212,37 @@ fn a_signal_ends_the_wait_for_a_server_at_once() {
                 let signalled = Instant::now();
                 run.finish().fails_with(143).does_not_say(["ignores that the work was cancelled"]);
                 assert!(signalled.elapsed() < Duration::from_secs(3), "{:?}", signalled.elapsed());
+            }
+        },
+    );
+}
+
+#[test]
+fn the_request_that_waits_for_its_answer_is_named() {
+    with_server(
+        |_| Reply::never(),
+        |server| {
+            let jobs = [
+                (printing(json!({ "url": format!("{}/slow?api_key=t0k3n", server.url()) })), "GET"),
+                (
+                    Job::new(
+                        plugin("streamreader", json!({ "sliceRecordCount": 1, "column": [{ "value": 1 }] })),
+                        plugin("httpwriter", json!({ "url": format!("{}/slow?api_key=t0k3n", server.url()) })),
+                    ),
+                    "POST",
+                ),
+            ];
+            for (job, method) in &jobs {
+                let scratch = Scratch::new();
+                scratch.job("job.json", job);
+                let mut run = scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).start();
+                let is_told = || scratch.lines("perf.jsonl").iter().any(|line| line.contains("longest_call"));
+                run.wait_until("a call that lasts", is_told);
+                run.signal(Signal::Terminate);
+                run.finish().fails_with(143);
+                let lines = json_lines(&scratch.read("perf.jsonl"));
+                let call = lines.iter().find_map(|line| line["longest_call"].as_object()).expect("a call that lasts");
+                assert_eq!(call["doing"], format!("{method} {}/slow?api_key=***", server.url()), "{call:?}");
             }
         },
     );

@@ -225,7 +225,7 @@ fn latencies(text: &mut String, stage: &Value) {
         let millis = |key: &str| latency[key].as_f64().unwrap_or_default() / 1000.0;
         let _ = writeln!(
             text,
-            "  {name}, {} ms: count {}, median {:.2}, p75 {:.2}, p95 {:.2}, p98 {:.2}, p99 {:.2}, p999 {:.2}, max {:.2}",
+            "\n  {name}, {} ms: count {}, median {:.2}, p75 {:.2}, p95 {:.2}, p98 {:.2}, p99 {:.2}, p999 {:.2}, max {:.2}",
             latency["name"].as_str().unwrap_or_default(),
             count_text(latency["count"].as_u64().unwrap_or_default()),
             millis("p50"),

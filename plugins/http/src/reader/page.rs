@@ -120,6 +120,7 @@ impl Page {
             return self.read_piece(session, timeout);
         }
         let ask = &self.ask;
+        session.asks(ask);
         let response =
             session.wait(async { ask.ask(session.client(), timeout, |status| status.is_success()).await })??;
         let links = response.headers().get_all(LINK).iter().filter_map(|link| link.to_str().ok()).map(String::from);

@@ -200,6 +200,7 @@ impl HttpWriterTask {
             Some(good) => good.contains(&status.as_u16()),
             None => status.is_success(),
         };
+        self.session.asks(&ask);
         self.session.persist(&settings.retry, self.config.is_idempotent, || async {
             let mut response = ask.ask(client, patience, is_good).await?;
             // What the server has to say is not needed, but the connection is.
