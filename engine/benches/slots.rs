@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use transship_engine::cancel::Cancel;
 use transship_engine::clock::SystemClock;
 use transship_engine::perf::Phase;
-use transship_engine::perf::meter::Open;
+use transship_engine::perf::meter::Attempts;
 use transship_engine::slots::{Rules, Slots};
 
 const RUNS: usize = 7;
@@ -92,7 +92,7 @@ fn pass_on(tasks: u32) -> [Duration; 2] {
 
 /// Each side of a task notes what it is at (`perf::meter`): with this it waits for a slot, a record or room.
 fn enter_and_leave() -> Duration {
-    let times = Open::default().begin();
+    let times = Attempts::default().begin();
     times.reader.enter(Phase::ReadTaskData);
     let start = Instant::now();
     for _ in 0..ALONE {

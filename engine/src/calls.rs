@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
+use crate::secrets::Secrets;
 
 /// Every thread that calls plugins.
 #[derive(Clone)]
@@ -12,6 +13,8 @@ pub struct Calls {
     epoch: Instant,
     /// Whose calls are looked at and made; `None`: everybody's.
     owner: Option<Arc<str>>,
+    /// What must not be seen of what they do.
+    secrets: Arc<Secrets>,
     lines: Arc<Mutex<Vec<Weak<Line>>>>,
     /// Why work was given up last: what a person must be told if the process ends without waiting.
     cause: Arc<Mutex<Option<String>>>,
@@ -25,6 +28,7 @@ pub struct Doing(Arc<Mutex<String>>);
 pub struct Line {
     doing: Doing,
     owner: Option<Arc<str>>,
+    secrets: Arc<Secrets>,
     /// Who is called, for messages: `task 3 (orders.csv), txtfilereader`.
     who: String,
     /// The wish that its calls should heed.
@@ -41,7 +45,7 @@ pub struct Stuck {
     pub who: String,
     pub call: &'static str,
     pub lasting: Duration,
-    /// What the plugin said last that it does; empty: it never did.
+    /// What the plugin said last that it does, on one line, without secrets; empty: it never did.
     pub doing: String,
 }
 
@@ -71,12 +75,23 @@ const NAMES: [&str; 20] = [
 impl Calls {
     /// No thread as yet.
     pub fn new() -> Calls {
-        Calls { epoch: Instant::now(), owner: None, lines: Arc::default(), cause: Arc::default() }
+        Calls {
+            epoch: Instant::now(),
+            owner: None,
+            secrets: Arc::default(),
+            lines: Arc::default(),
+            cause: Arc::default(),
+        }
     }
 
     /// Those of one run among them.
     pub fn of(&self, owner: &str) -> Calls {
         Calls { owner: Some(owner.into()), ..self.clone() }
+    }
+
+    /// The same, of which nobody learns these secrets.
+    pub fn masking(self, secrets: Arc<Secrets>) -> Calls {
+        Calls { secrets, ..self }
     }
 
     /// A line for a thread that will call `who`, and should stop when `cancel` says so.
@@ -89,6 +104,7 @@ impl Calls {
         let line = Arc::new(Line {
             doing,
             owner: self.owner.clone(),
+            secrets: self.secrets.clone(),
             who: who.into(),
             cancel: cancel.clone(),
             epoch: self.epoch,
@@ -122,7 +138,8 @@ impl Calls {
             .filter_map(|line| {
                 let call = *NAMES.get(line.call.load(Ordering::Relaxed).checked_sub(1)?)?;
                 let lasting = Duration::from_millis(now.saturating_sub(line.since_millis.load(Ordering::Relaxed)));
-                Some(Stuck { who: line.who.clone(), call, lasting, doing: line.doing.get() })
+                let doing = in_brief(&line.secrets.mask(&line.doing.get()));
+                Some(Stuck { who: line.secrets.mask(&line.who), call, lasting, doing })
             })
             .collect();
         stuck.sort_by_key(|stuck| std::cmp::Reverse(stuck.lasting));
@@ -144,25 +161,33 @@ impl Calls {
     }
 }
 
-/// More letters of a statement nobody needs to know which it is.
+/// More letters of a statement nobody needs to know which it is…
 const MOST_LETTERS: usize = 300;
+/// …and more bytes, blanks included, nobody has to remember until then.
+const MOST_BYTES: usize = 16 << 10;
 
 impl Doing {
     /// It does this now.
     pub fn set(&self, what: &str) {
         let mut doing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         doing.clear();
-        // On one line, however it is written.
-        let words = what.split_whitespace().flat_map(|word| [" ", word]).skip(1);
-        doing.extend(words.flat_map(str::chars).take(MOST_LETTERS));
-        if what.len() > MOST_LETTERS && doing.chars().count() == MOST_LETTERS {
-            doing.push('…');
-        }
+        doing.push_str(&what[..what.floor_char_boundary(MOST_BYTES)]);
     }
 
     fn get(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// The beginning of a statement on one line, however it is written.
+fn in_brief(statement: &str) -> String {
+    let words = statement.split_whitespace().flat_map(|word| [" ", word]).skip(1);
+    let mut letters = words.flat_map(str::chars);
+    let mut brief: String = letters.by_ref().take(MOST_LETTERS).collect();
+    if letters.next().is_some() {
+        brief.push('…');
+    }
+    brief
 }
 
 impl Stuck {
@@ -223,6 +248,21 @@ mod tests {
         line.call("next", || assert_eq!(calls.under_way()[0].doing.chars().count(), MOST_LETTERS + 1));
         doing.set("");
         line.call("next", || assert_eq!(calls.under_way()[0].told(), "`next`"));
+    }
+
+    #[test]
+    fn secrets_are_masked_before_a_statement_is_cut() {
+        let mut secrets = Secrets::default();
+        secrets.add_all(&["two  words".into(), "crosses the end".into()]);
+        let (calls, doing) = (Calls::new().masking(Arc::new(secrets)), Doing::default());
+        let line = calls.line_with("task 1 (two  words)", &Cancel::new(), doing.clone());
+        let statement = |padding: usize| format!("two  words {} crosses the end of it", "x".repeat(padding));
+        for padding in MOST_LETTERS - 30..MOST_LETTERS {
+            doing.set(&statement(padding));
+            let told = line.call("next", || calls.under_way().remove(0));
+            assert_eq!(told.who, "task 1 (***)");
+            assert!(told.doing.starts_with("*** xxx") && !told.doing.contains("cr"), "{padding}: {}", told.doing);
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use transship_plugin_api::Params;
 
 use crate::error::{Findings, Problem};
 use crate::json::{self, Document, Origin};
+use crate::secrets::Secrets;
 
 pub mod amounts;
 mod datax_only;
@@ -89,6 +90,14 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub const COMMON: &str = "common";
 
 impl JobFile {
+    /// What of it must not be seen.
+    pub fn secrets(&self) -> Secrets {
+        let mut secrets = Secrets::default();
+        secrets.learn(&self.tree);
+        secrets.add_all(&self.fetched);
+        secrets
+    }
+
     /// Reads a job file; the path `-` is standard input. What is wrong with it and what is odd about it goes to `findings`, with
     /// file, line and column. There is no job file where it cannot be read as JSON; where it can, it is there even if it is
     /// refused, so that what is wrong with its plugins can be told as well.

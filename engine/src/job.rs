@@ -22,17 +22,16 @@ use crate::host::JobHost;
 use crate::lanes::Lanes;
 use crate::load::Loader;
 use crate::openings::Openings;
-use crate::perf::meter::Open;
+use crate::perf::meter::Attempts;
 use crate::perf::recorder::Recorder;
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, Machine, Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::schedule::{self, Source};
-use crate::secrets::Secrets;
 use crate::slots::Slots;
 use crate::splits::LOADERS;
 use crate::targets::Targets;
-use crate::task::{Counts, Cut, Line, Queues, TaskReport};
+use crate::task::{Counts, Cut, Line, TaskReport};
 use crate::throttle::Throttle;
 use crate::transform::Maker;
 
@@ -103,7 +102,7 @@ impl<'a> Job<'a> {
         let entry = &file.content[content];
         let cancel = surroundings.cancel.child();
         let run = Run { id: uuid::Uuid::new_v4().to_string(), job: file.name.clone() };
-        let calls_of_run = surroundings.calls.of(&run.id);
+        let calls_of_run = surroundings.calls.of(&run.id).masking(Arc::new(file.secrets()));
         let doing = Doing::default();
         let calls = calls_of_run.line_with(format!("job {}", file.name), &cancel, doing.clone());
         let host: HostRef = Arc::new(JobHost { cancel: cancel.clone(), doing: doing.clone() });
@@ -133,8 +132,8 @@ impl<'a> Job<'a> {
             lanes,
             share,
             opener,
-            queues: Queues::default(),
-            open: Open::default(),
+            queues: Arc::default(),
+            attempts: Attempts::default(),
             target: surroundings.targets.gate(&writer_info),
             throttle: Throttle::new(plan.bytes_per_second, plan.records_per_second),
             budget: Budget::new(plan.memory_bytes),
@@ -174,8 +173,8 @@ impl<'a> Job<'a> {
     }
 
     /// What its attempts at tasks are at.
-    pub fn attempts(&self) -> Open {
-        self.line.open.clone()
+    pub fn attempts(&self) -> Attempts {
+        self.line.attempts.clone()
     }
 
     pub fn plan(&self) -> &Plan {
@@ -221,6 +220,18 @@ impl<'a> Job<'a> {
         self.started = Utc::now();
         self.line.progress.begin();
         record::begin(&self);
+        let (recorder, dirty) = (self.line.recorder, self.line.dirty.clone());
+        let summary = match self.line.seconds() {
+            Some(seconds) => seconds.record_while(|| self.run_to_its_end()),
+            None => self.run_to_its_end(),
+        };
+        if let Some(recorder) = recorder {
+            record::end(recorder, &summary, &dirty);
+        }
+        summary
+    }
+
+    fn run_to_its_end(mut self) -> Summary {
         if let Err(failure) = self.prepare() {
             let outcome = self.complete(Some(failure), &[]);
             return self.summary(Vec::new(), outcome);
@@ -417,7 +428,6 @@ impl<'a> Job<'a> {
         let watch = Watch::start();
         line.progress.whole(&summary.stages);
         line.progress.end();
-        let dirty = line.dirty.clone();
         // The writer first, then the reader, as in DataX.
         let (reader, writer) = (into_inner(line.reader), into_inner(line.writer));
         calls.call("release", || drop(writer));
@@ -425,9 +435,6 @@ impl<'a> Job<'a> {
         perf.end(Phase::JobDestroy, watch);
         summary.ended = Utc::now();
         summary.perf = perf;
-        if let Some(recorder) = surroundings.recorder {
-            record::end(recorder, &summary, &dirty);
-        }
         summary
     }
 }
@@ -476,9 +483,6 @@ fn dirty(file: &JobFile, surroundings: &Surroundings<'_>, run: &Run, plan: &Plan
             vec![name.clone(), surroundings.temporary_folder.join(name)]
         }
     };
-    let mut secrets = Secrets::default();
-    secrets.learn(&file.tree);
-    secrets.add_all(&file.fetched);
     let under_way = u64::from(plan.channels) * plan.batch.records as u64;
-    Dirty::new(file.setting.dirty, under_way, places, secrets)
+    Dirty::new(file.setting.dirty, under_way, places, file.secrets())
 }

@@ -3,18 +3,19 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use transship_plugin_api::Kind;
 
 use crate::cancel::{Cancelled, Hook};
 use crate::error::Failure;
+use crate::intervals::Intervals;
 use crate::lanes::Lanes;
 use crate::openings::{Answer, Opening};
 use crate::plan::TaskSpec;
-use crate::task::{self, Line, TaskReport};
+use crate::task::{self, Line, SECOND, TaskReport};
 use crate::transform::Maker;
 
 mod adapt;
@@ -23,7 +24,6 @@ mod source;
 use adapt::Adapting;
 pub use source::Source;
 
-const SECOND: Duration = Duration::from_secs(1);
 /// How far is looked ahead for a task whose connection has room.
 const MOST_UPCOMING: usize = 1000;
 
@@ -41,30 +41,28 @@ pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize, adapts: bool) -
     let done = Mutex::new(Tasks { reports: Vec::new(), failure: None });
     let adapting = adapts.then(|| Adapting::new(line));
     let work = Work { line, source, content, upcoming: Mutex::default(), adapting, done };
-    let ended = (Mutex::new(false), Condvar::new());
-    let ended_at = &ended;
+    let intervals = Intervals::default();
     std::thread::scope(|scope| {
         let _loading = source.load(scope);
         // Whoever wants to know what transformers measure in each second finds it at the progress.
-        if line.recorder.is_some() || line.transformers.iter().any(Maker::measures) {
+        if line.transformers.iter().any(Maker::measures) {
             let tell = || {
                 let stages = line.metrics(false);
-                line.record_second(&stages);
+                line.record_stages(&stages);
                 line.progress.second(stages);
             };
-            beside(scope, "seconds", "nothing is told of each second", move || every(SECOND, ended_at, tell));
+            intervals.every(SECOND, scope, ("stages", "nothing is told of what transformers measure"), tell);
         }
         if let (Some(interval), Some(lanes)) = (line.plan.checkpoint, &line.lanes) {
             let epochs = AtomicU64::new(1);
             let end_epoch = move || lanes.epoch(epochs.fetch_add(1, Ordering::Relaxed));
-            beside(scope, "epochs", "there are no checkpoints", move || every(interval, ended_at, end_epoch));
+            intervals.every(interval, scope, ("epochs", "there are no checkpoints"), end_epoch);
         }
         if let Some(adapting) = &work.adapting {
-            let adapt = || every(adapt::INTERVAL, ended_at, || adapting.pass());
-            beside(scope, "adapting", "as many tasks are open as may be, however slow the target is", adapt);
+            let without = "as many tasks are open as may be, however slow the target is";
+            intervals.every(adapt::INTERVAL, scope, ("adapting", without), || adapting.pass());
         }
-        // Also when it panics: the threads would keep the scope open for ever.
-        let _end = End(&ended);
+        let _end = intervals.end();
         match &line.lanes {
             None => work.run_tasks(),
             Some(lanes) => work.run_with_lanes(lanes),
@@ -77,45 +75,6 @@ pub fn run(line: &Line<'_>, source: &Source<'_>, content: usize, adapts: bool) -
     let mut tasks = work.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     tasks.reports.sort_by_key(|report| report.number);
     tasks
-}
-
-/// Says that it is over when it is dropped.
-struct End<'a>(&'a (Mutex<bool>, Condvar));
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.0) = true;
-        self.0.1.notify_all();
-    }
-}
-
-/// Does something on a thread of its own; the job goes on without it, and what it misses is told.
-fn beside<'scope>(scope: &'scope Scope<'scope, '_>, name: &str, without: &str, work: impl FnOnce() + Send + 'scope) {
-    if let Err(error) = std::thread::Builder::new().name(name.into()).spawn_scoped(scope, work) {
-        log::warn!("{without}: cannot start a thread: {error}");
-    }
-}
-
-/// Does something at the end of every interval, until all is over.
-fn every(interval: Duration, (has_ended, end): &(Mutex<bool>, Condvar), act: impl Fn()) {
-    let mut due = Instant::now() + interval;
-    let mut ended = lock(has_ended);
-    while !*ended {
-        let now = Instant::now();
-        if now < due {
-            ended = end.wait_timeout(ended, due - now).unwrap_or_else(PoisonError::into_inner).0;
-            continue;
-        }
-        // From now on: who is late does not catch up.
-        due = now + interval;
-        drop(ended);
-        act();
-        ended = lock(has_ended);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the threads of a job share.
@@ -244,7 +203,7 @@ impl Work<'_> {
     /// The next task, once it may be opened; `None`: there are no more.
     fn next(&self) -> Result<Option<(TaskSpec, Opening)>, Failure> {
         // Others who want one wait here, not among those of other contents.
-        let mut upcoming = lock(&self.upcoming);
+        let mut upcoming = self.upcoming.lock().unwrap_or_else(PoisonError::into_inner);
         // Waiting ends when the job does, and when nothing more is to be read.
         let waiting = self.line.cancel.child();
         let end = waiting.clone();

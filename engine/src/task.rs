@@ -34,12 +34,14 @@ mod outlet;
 mod queues;
 mod read;
 mod report;
+mod seconds;
 mod write;
 
 pub use lane::{merging, run as run_lane, run_merged};
 pub use line::{Cut, Line};
 pub use queues::Queues;
 pub use report::{Counts, EarlierAttempt, Role, TaskReport};
+pub use seconds::{SECOND, Seconds};
 
 use epochs::{Epochs, Safe};
 use outlet::Outlet;
@@ -101,12 +103,12 @@ struct Attempt<'a> {
 /// Runs a task until it is committed, or has failed for good. `limit` is that of the channel that it runs on, `slot` the number of that channel.
 pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, slot: Option<u32>) -> TaskReport {
     let mut report = TaskReport::of(spec);
-    let mut position = None;
+    let (mut position, mut share) = (None, 0.0);
     let opened = line.progress.open_task(spec.number, &spec.split);
     loop {
         report.attempts += 1;
         line.record_begin(spec, report.attempts, slot);
-        opened.reach.begin();
+        opened.reach.begin(report.counts.read, report.counts.read_bytes, share);
         let attempt = Attempt {
             position: position.clone(),
             reach: opened.reach.clone(),
@@ -130,12 +132,12 @@ pub fn run(line: &Line<'_>, spec: &TaskSpec, limit: &Throttle, slot: Option<u32>
                     if let Some(safe) = safe {
                         report.counts.add(&safe.counts);
                         counts = counts.without(&safe.counts);
-                        position = safe.position;
+                        (position, share) = (safe.position, safe.share);
                     }
                 } else {
                     // It begins again, and writes a second time what was safe.
                     counts.add(&std::mem::take(&mut report.counts));
-                    position = None;
+                    (position, share) = (None, 0.0);
                 }
                 report.aborted.add(&counts);
                 if !is_repeated {
@@ -238,7 +240,7 @@ impl<'a> Attempt<'a> {
             position: None,
             epochs: Epochs::default(),
             reach: Arc::default(),
-            times: line.open.begin(),
+            times: line.attempts.begin(),
             failure: OnceLock::new(),
             echo: OnceLock::new(),
         }

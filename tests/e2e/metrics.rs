@@ -154,7 +154,7 @@ fn transformers_show_what_they_count_while_a_job_goes_on_and_all_of_it_at_its_en
         format!("job_name=\"{job}\",stage=\"{stage}\",place=\"job.content[0].transformer[{place}]\"")
     };
     // Those of a job that goes on are told each second.
-    let distinct = format!("transship_stage_distinct_total{{{}}} 100\n", labels("held", 0));
+    let distinct = format!("transship_stage_distinct{{{}}} 100\n", labels("held", 0));
     let text = until("a second", || Some(metrics(&address)).filter(|text| text.contains(&distinct)));
     scratch.write("go_on", "");
     let run = run.finish().succeeds();

@@ -63,7 +63,8 @@ impl Forecast {
 
 /// How many seconds an open task will take, if it goes on as it did.
 fn left_of(task: &OpenTask) -> Option<f64> {
-    (task.share >= 0.01).then(|| task.lasts.as_secs_f64() * (1.0 - task.share) / task.share)
+    let moved = task.share - task.began_at;
+    (moved >= 0.01).then(|| task.lasts.as_secs_f64() * (1.0 - task.share) / moved)
 }
 
 /// The open task that will end last, as far as one can tell.
@@ -103,7 +104,7 @@ mod tests {
     }
 
     fn task(size: f64, share: f64, lasts: u64) -> OpenTask {
-        OpenTask { number: 0, label: "a".into(), size, share, lasts: Duration::from_secs(lasts) }
+        OpenTask { number: 0, label: "a".into(), size, share, lasts: Duration::from_secs(lasts), began_at: 0.0 }
     }
 
     fn seconds((forecast, work): (Forecast, Work)) -> Option<f64> {

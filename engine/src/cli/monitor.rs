@@ -14,7 +14,7 @@ use super::view::View;
 use crate::calls::{Calls, Stuck};
 use crate::error::Failure;
 use crate::metrics::StageMetrics;
-use crate::perf::meter::Open;
+use crate::perf::meter::Attempts;
 use crate::progress::Progress;
 
 /// How often to look.
@@ -38,7 +38,7 @@ pub(super) struct Watched<'a> {
     /// Whose calls are its own; `None`: all.
     pub run: Option<&'a str>,
     /// What its attempts at tasks are at, where there are any.
-    pub attempts: Option<Open>,
+    pub attempts: Option<Attempts>,
     pub progress: &'a Progress,
     pub each_second: EachSecond<'a>,
 }

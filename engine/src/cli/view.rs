@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn the_slowest_task_is_told_with_how_far_it_is_where_that_is_known() {
-        let task =
-            OpenTask { number: 3, label: "a.csv".into(), size: 1.0, share: 0.125, lasts: Duration::from_secs(40) };
+        let lasts = Duration::from_secs(40);
+        let task = OpenTask { number: 3, label: "a.csv".into(), size: 1.0, share: 0.125, lasts, began_at: 0.0 };
         assert_eq!(slowest_line(&task), "  slowest: task 3 (a.csv), 12 % done, open for 40 s");
         assert_eq!(slowest_line(&OpenTask { share: 0.0, ..task }), "  slowest: task 3 (a.csv), open for 40 s");
     }

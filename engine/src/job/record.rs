@@ -7,16 +7,12 @@ use crate::dirty::Dirty;
 use crate::perf::recorder::{Owner, Recorder, host};
 use crate::perf::recording::{DirtyLine, EndLine, RunLine};
 use crate::perf::{VERSION, now_micros};
-use crate::secrets::Secrets;
 
 /// The job begins: what it is, how it is set and what it runs on.
 pub(super) fn begin(job: &Job<'_>) {
     let Some(recorder) = job.line.recorder else { return };
-    let mut secrets = Secrets::default();
-    secrets.learn(&job.file.tree);
-    secrets.add_all(&job.file.fetched);
     let mut setting = of_entry(&job.file.tree, job.content);
-    secrets.mask_setting(&mut setting);
+    job.file.secrets().mask_setting(&mut setting);
     let plan = match serde_json::to_value(&job.line.plan) {
         Ok(Value::Object(plan)) => plan,
         _ => Map::new(),

@@ -28,7 +28,7 @@ struct Spent {
 
 /// The attempts of a job that go on. Clones tell of the same.
 #[derive(Debug, Default, Clone)]
-pub struct Open(Arc<Mutex<Vec<Weak<Times>>>>);
+pub struct Attempts(Arc<Mutex<Vec<Weak<Times>>>>);
 
 impl Meter {
     /// The thread enters this phase, and leaves the one in which it was.
@@ -89,7 +89,7 @@ const NESTED: [(Phase, &[Phase]); 2] = [
     (Phase::WriteTaskData, &[Phase::WaitReadTime, Phase::TransformerTime]),
 ];
 
-impl Open {
+impl Attempts {
     /// An attempt begins.
     pub fn begin(&self) -> Arc<Times> {
         let times = Arc::new(Times { began: Instant::now(), reader: Meter::default(), writer: Meter::default() });
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_phase_that_goes_on_counts_and_is_nested_as_in_records() {
-        let open = Open::default();
+        let open = Attempts::default();
         let times = open.begin();
         times.reader.enter(Phase::ReadTaskInit);
         times.reader.enter(Phase::ReadTaskData);

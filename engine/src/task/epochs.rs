@@ -30,6 +30,7 @@ struct Epoch {
     position: Option<Value>,
     /// What was read up to it.
     counts: Counts,
+    share: f64,
 }
 
 /// What is at the target for good.
@@ -39,15 +40,17 @@ pub(super) struct Safe {
     pub(super) position: Option<Value>,
     /// The records up to there.
     pub(super) counts: Counts,
+    /// How much of the split that is, from 0 to 1.
+    pub(super) share: f64,
 }
 
 impl Epochs {
-    /// A mark is sent, behind which the source can go on here; gives its number.
-    pub(super) fn end(&self, position: Option<Value>, counts: Counts) -> u64 {
+    /// A mark is sent, behind which the source can go on here, with so much of the split read; gives its number.
+    pub(super) fn end(&self, position: Option<Value>, counts: Counts, share: f64) -> u64 {
         let mut state = self.state();
         state.last += 1;
         let number = state.last;
-        state.under_way.push_back(Epoch { number, position, counts });
+        state.under_way.push_back(Epoch { number, position, counts, share });
         number
     }
 
@@ -61,7 +64,7 @@ impl Epochs {
                 counts.written_bytes = written.bytes;
                 counts.duplicates += written.duplicates;
                 counts.dirty_at_writer = dirty;
-                state.safe = Some(Safe { position: epoch.position, counts });
+                state.safe = Some(Safe { position: epoch.position, counts, share: epoch.share });
                 state.is_acknowledged = false;
                 return;
             }

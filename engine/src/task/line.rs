@@ -2,12 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use transship_plugin_api::{CommitClass, Reader, Run, Writer, WriterInfo};
 
 use super::epochs::Safe;
-use super::{Commit, Queues, TaskReport};
+use super::{Commit, Queues, Seconds, TaskReport};
 use crate::calls::{Calls, Doing};
 use crate::cancel::{Cancel, Drain};
 use crate::channel::Budget;
@@ -18,18 +17,15 @@ use crate::lanes::Lanes;
 use crate::latency::{Histogram, Latencies};
 use crate::metrics::{Figure, Latency, StageMetrics};
 use crate::openings::Opener;
-use crate::perf::meter::Open;
+use crate::perf::meter::Attempts;
 use crate::perf::recorder::{Attempt, Owner, Recorder};
-use crate::perf::recording::{LongCall, Second, TaskLine};
+use crate::perf::recording::TaskLine;
 use crate::perf::{Perf, now_micros};
 use crate::plan::{Plan, TaskSpec};
 use crate::progress::Progress;
 use crate::slots::Share;
 use crate::throttle::Throttle;
 use crate::transform::Maker;
-
-/// A call of a plugin that has lasted so long is worth a word.
-const LONG_CALL: Duration = Duration::from_secs(1);
 
 /// What all tasks of a job share.
 pub struct Line<'a> {
@@ -50,9 +46,9 @@ pub struct Line<'a> {
     /// Whoever starts a task asks it whether one more may be open.
     pub opener: Opener,
     /// The channels of those that are open.
-    pub queues: Queues,
+    pub queues: Arc<Queues>,
     /// What those that are open spend their time with.
-    pub open: Open,
+    pub attempts: Attempts,
     /// Writer tasks take a slot of it for as long as they are open.
     pub target: Option<Gate>,
     pub throttle: Arc<Throttle>,
@@ -77,24 +73,24 @@ pub struct Cut {
     pub merge: Option<usize>,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     /// The limit of one of the job's channels; each has its own.
     pub fn channel_limit(&self) -> Arc<Throttle> {
         Throttle::new(self.plan.channel_bytes_per_second, self.plan.channel_records_per_second)
     }
 
     /// The transformers on a reader's thread.
-    pub(super) fn at_reader(&self) -> &[Maker<'_>] {
+    pub(super) fn at_reader(&self) -> &[Maker<'a>] {
         self.cut.map_or(&self.transformers[..], |cut| &self.transformers[..cut.order])
     }
 
     /// Those in a lane.
-    pub(super) fn in_lanes(&self) -> &[Maker<'_>] {
+    pub(super) fn in_lanes(&self) -> &[Maker<'a>] {
         self.cut.map_or(&[], |cut| &self.transformers[cut.order + 1..cut.merge.unwrap_or(self.transformers.len())])
     }
 
     /// Those behind the lanes.
-    pub(super) fn behind_lanes(&self) -> &[Maker<'_>] {
+    pub(super) fn behind_lanes(&self) -> &[Maker<'a>] {
         self.cut.and_then(|cut| cut.merge).map_or(&[], |merge| &self.transformers[merge + 1..])
     }
 
@@ -142,47 +138,22 @@ impl Line<'_> {
         recorder.attempt(self.owner(), &Attempt { task, split, number, perf, result, message: message.as_deref() });
     }
 
-    /// Records how things are now.
-    pub fn record_second(&self, stages: &[StageMetrics]) {
-        let Some(recorder) = self.recorder else { return };
-        let micros = now_micros();
-        recorder.second(self.owner(), self.second(micros));
-        recorder.stages(self.owner(), stages, Some(micros));
-    }
-
-    fn second(&self, micros: u64) -> Second {
-        let now = self.progress.snapshot();
-        let queued = self.queues.queued();
-        let (open_readers_nanos, open_writers_nanos) = self.open.so_far();
-        Second {
-            micros,
-            read_records: now.read_records,
-            read_bytes: now.read_bytes,
-            written_records: now.written_records,
-            queued_records: queued.records as u64,
-            queued_bytes: queued.bytes as u64,
-            fill: self.queues.fill().unwrap_or_default(),
-            dirty_records: now.dirty_records,
-            open_tasks: now.open_tasks,
-            tasks_known: now.tasks_known,
-            tasks_done: now.tasks_done,
-            wait_for_reader_nanos: now.wait_for_reader_nanos,
-            wait_for_writer_nanos: now.wait_for_writer_nanos,
-            open_readers_nanos,
-            open_writers_nanos,
-            longest_call: self.longest_call(),
+    /// Records what transformers measured in the second that ends now.
+    pub fn record_stages(&self, stages: &[StageMetrics]) {
+        if let Some(recorder) = self.recorder {
+            recorder.stages(self.owner(), stages, Some(now_micros()));
         }
     }
 
-    /// The call of a plugin for this job that has lasted longest, if it has lasted a while.
-    fn longest_call(&self) -> Option<LongCall> {
-        let longest = self.calls.under_way().into_iter().next()?;
-        let is_long = longest.lasting >= LONG_CALL;
-        is_long.then(|| LongCall {
-            who: longest.who,
-            call: longest.call.into(),
-            seconds: longest.lasting.as_secs_f64(),
-            doing: longest.doing,
+    /// Where to look each second, if somebody wants records.
+    pub fn seconds(&self) -> Option<Seconds<'a>> {
+        Some(Seconds {
+            run: self.run.clone(),
+            recorder: self.recorder?,
+            progress: self.progress,
+            queues: self.queues.clone(),
+            attempts: self.attempts.clone(),
+            calls: self.calls.clone(),
         })
     }
 

@@ -217,7 +217,7 @@ impl Loop<'_> {
                 Item::End => return self.end_chain(),
             }
             self.end_epoch_if_due(task, calls)?;
-            self.pass.yield_now().map_err(|_| cancelled())?;
+            times.during(Phase::WaitSlotTime, || self.pass.yield_now()).map_err(|_| cancelled())?;
         }
     }
 
@@ -252,7 +252,7 @@ impl Loop<'_> {
             dirty_at_transformers: transformed.dirty + oversized,
             ..Counts::default()
         };
-        let number = self.attempt.epochs.end(self.position.clone(), counts);
+        let number = self.attempt.epochs.end(self.position.clone(), counts, self.attempt.reach.share_read());
         self.send(Parcel::Mark(Mark::Epoch(number)), Size::default())?;
         (self.epoch, self.epoch_has_records, self.unflushed) = (Some(Instant::now()), false, false);
         if let Some(position) = self.attempt.epochs.to_acknowledge() {

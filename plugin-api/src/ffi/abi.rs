@@ -373,14 +373,24 @@ impl Drop for TsError {
     }
 }
 
+/// How large a member is, without a value of it.
+const fn size_of_member<T, Member>(_: fn(&T) -> &Member) -> usize {
+    size_of::<Member>()
+}
+
 impl TsHost {
     /// The size of the first `ts_host` that there was: an engine may have no more.
     pub const FIRST_SIZE: usize = offset_of!(TsHost, doing);
+    /// The least size of one that has the member.
+    pub const WITH_DOING: usize = offset_of!(TsHost, doing) + size_of_member(|host: &TsHost| &host.doing);
 }
 
 impl TsBatch {
     /// The size of the first `ts_batch` that there was: a library may know of no more.
     pub const FIRST_SIZE: usize = offset_of!(TsBatch, read_share);
+    /// The least size of one that has the member.
+    pub const WITH_READ_SHARE: usize =
+        offset_of!(TsBatch, read_share) + size_of_member(|batch: &TsBatch| &batch.read_share);
 
     pub fn empty() -> TsBatch {
         TsBatch {

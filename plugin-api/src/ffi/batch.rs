@@ -95,7 +95,7 @@ pub(super) unsafe fn take(batch: *mut TsBatch, schema: SchemaRef, trust: Trust) 
     }
     // No reference to the whole: of an older library's batch only the first members are there.
     // SAFETY: it has the member (its size says so), and nobody else looks at it during the call.
-    let read_share = if size < size_of::<TsBatch>() { 0.0 } else { unsafe { (*batch).read_share } };
+    let read_share = if size < TsBatch::WITH_READ_SHARE { 0.0 } else { unsafe { (*batch).read_share } };
     // SAFETY: the array may be moved by whoever is offered it.
     let array = ForeignArray::new(schema, unsafe { take_array(&mut (*batch).array) }, trust)?;
     // SAFETY: these members every batch has (above).

@@ -248,7 +248,7 @@ impl ForeignHost {
     /// What the engine does with this, if it has a use for it: of an older engine's table only the first members are there.
     fn takes_doing(&self) -> Option<unsafe extern "C" fn(*const TsHost, *const u8, usize)> {
         // SAFETY: it is not null and was retained at the start (`retain`); it has the member if its size says so.
-        unsafe { if (*self.table).size < size_of::<TsHost>() { None } else { (*self.table).doing } }
+        unsafe { if (*self.table).size < TsHost::WITH_DOING { None } else { (*self.table).doing } }
     }
 }
 

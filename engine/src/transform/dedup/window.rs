@@ -155,8 +155,9 @@ impl Window {
         // Keys leave without traffic: nobody's attempt lets the time pass.
         state.ids.turn_to(self.clock.now(), 0);
         let mut figures = vec![
-            Figure::counter("distinct", state.distinct),
-            Figure::counter("duplicates", state.duplicates),
+            // Not counters: of an attempt that comes to nothing they are taken back.
+            Figure::gauge("distinct", state.distinct),
+            Figure::gauge("duplicates", state.duplicates),
             Figure::counter("evicted", state.ids.evicted()),
             Figure::gauge("remembered", state.ids.len() as u64),
             Figure::gauge("remembered bytes", state.ids.bytes()),
