@@ -23,7 +23,7 @@ use crate::lanes::Lanes;
 use crate::load::Loader;
 use crate::openings::Openings;
 use crate::perf::meter::Attempts;
-use crate::perf::recorder::Recorder;
+use crate::perf::recorder::{Owner, Recorder};
 use crate::perf::{Perf, Phase, Watch};
 use crate::plan::{self, Machine, Plan, TaskSpec};
 use crate::progress::Progress;
@@ -246,16 +246,29 @@ impl<'a> Job<'a> {
         };
         self.moving = watch.elapsed();
         self.perf.add(Phase::JobSplit, watch, splitting, 0, 0);
-        self.perf.end(Phase::JobSchedule, watch);
+        self.tell_of_phase();
+        self.end(Phase::JobSchedule, watch);
         let outcome = self.complete(tasks.failure, &tasks.reports);
         self.summary(tasks.reports, outcome)
+    }
+
+    /// A phase of the job ends now.
+    fn end(&mut self, phase: Phase, watch: Watch) {
+        self.perf.end(phase, watch);
+        self.tell_of_phase();
+    }
+
+    fn tell_of_phase(&self) {
+        if let Some(recorder) = self.line.recorder {
+            record::phase(recorder, self.line.owner(), &self.perf);
+        }
     }
 
     /// The states that reader and writer prepared.
     fn prepare(&mut self) -> Result<(Value, Value), Failure> {
         let watch = Watch::start();
         let prepared = self.prepare_both();
-        self.perf.end(Phase::JobPrepare, watch);
+        self.end(Phase::JobPrepare, watch);
         prepared
     }
 
@@ -328,7 +341,7 @@ impl<'a> Job<'a> {
 
     /// Why work was given up, where nothing has failed.
     fn stopped(&self, echo: Failure, reports: &[TaskReport]) -> Outcome {
-        let counts = sum(reports.iter().flat_map(|report| [&report.counts, &report.aborted]));
+        let counts: Counts = reports.iter().flat_map(|report| [&report.counts, &report.aborted]).sum();
         let tripped = self.line.dirty.is_over().then(|| self.over_the_limit(&counts)).flatten();
         match tripped {
             Some(message) => Outcome::DirtyLimit { message },
@@ -339,7 +352,7 @@ impl<'a> Job<'a> {
 
     /// Why records that were all moved must not be committed.
     fn objection(&self, reports: &[TaskReport]) -> Option<Outcome> {
-        let counts = sum(reports.iter().map(|report| &report.counts));
+        let counts: Counts = reports.iter().map(|report| &report.counts).sum();
         if self.line.cancel.is_cancelled() {
             return Some(self.stopped(Failure::new(Kind::Cancelled, "cancelled"), reports));
         }
@@ -367,7 +380,7 @@ impl<'a> Job<'a> {
         if result.is_ok() {
             self.committed = Committed::Yes;
         }
-        self.perf.end(Phase::JobCommit, watch);
+        self.end(Phase::JobCommit, watch);
         result.map_err(|error| Failure::of(&error, &self.line.writer_name).within("commit"))
     }
 
@@ -382,7 +395,7 @@ impl<'a> Job<'a> {
                 let reader = &self.line.reader_name;
                 self.calls.call("post", || self.line.reader().post()).map_err(|error| Failure::of(&error, reader))
             });
-        self.perf.end(Phase::JobPost, watch);
+        self.end(Phase::JobPost, watch);
         result.map_err(|failure| failure.within("after the commit"))
     }
 
@@ -396,8 +409,8 @@ impl<'a> Job<'a> {
     }
 
     fn summary(self, tasks: Vec<TaskReport>, outcome: Outcome) -> Summary {
-        let counts = sum(tasks.iter().map(|report| &report.counts));
-        let aborted = sum(tasks.iter().map(|report| &report.aborted));
+        let counts: Counts = tasks.iter().map(|report| &report.counts).sum();
+        let aborted: Counts = tasks.iter().map(|report| &report.aborted).sum();
         let Job { file, content, surroundings, line, calls, mut perf, started, moving, committed, .. } = self;
         let mut summary = Summary {
             job: line.run.job.clone(),
@@ -433,6 +446,9 @@ impl<'a> Job<'a> {
         calls.call("release", || drop(writer));
         calls.call("release", || drop(reader));
         perf.end(Phase::JobDestroy, watch);
+        if let Some(recorder) = line.recorder {
+            record::phase(recorder, Owner { run: &summary.run, job: &summary.job }, &perf);
+        }
         summary.ended = Utc::now();
         summary.perf = perf;
         summary
@@ -466,13 +482,6 @@ fn lanes(order: &Maker<'_>, cut: Cut, writer: &WriterInfo, plan: &mut Plan) -> O
 
 fn into_inner<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn sum<'a>(counts: impl Iterator<Item = &'a Counts>) -> Counts {
-    counts.fold(Counts::default(), |mut sum, counts| {
-        sum.add(counts);
-        sum
-    })
 }
 
 fn dirty(file: &JobFile, surroundings: &Surroundings<'_>, run: &Run, plan: &Plan) -> Dirty {

@@ -4,6 +4,8 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as Unknown, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
 pub mod diagnosis;
@@ -70,6 +72,12 @@ impl Phase {
     pub fn name(self) -> String {
         let name = serde_json::to_value(self).ok();
         name.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_string()
+    }
+
+    /// The phase of this name, if this program knows it.
+    pub fn named(name: &str) -> Option<Phase> {
+        let name: StrDeserializer<'_, Unknown> = name.into_deserializer();
+        Phase::deserialize(name).ok()
     }
 
     /// Who goes through it.
@@ -207,5 +215,12 @@ mod tests {
             .map(|phase| serde_json::to_string(phase).unwrap())
             .collect();
         assert_eq!(words, ["\"TASK_TOTAL\"", "\"READ_TASK_DATA\"", "\"WAIT_WRITE_TIME\""]);
+    }
+
+    #[test]
+    fn a_phase_is_found_by_its_name() {
+        let names = [Phase::JobInit.name(), Phase::BlockedTime.name(), "READ_TASK_NEW".into(), String::new()];
+        let found = names.map(|name| Phase::named(&name));
+        assert_eq!(found, [Some(Phase::JobInit), Some(Phase::BlockedTime), None, None]);
     }
 }

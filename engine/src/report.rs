@@ -184,17 +184,17 @@ impl<'a> Entries<'a> {
         let figures = Figures::of(recording, &diagnosis);
         let of_job = || recording.phases.iter().filter(|line| line.task.is_none() && line.phase.is_stretch());
         let begin = of_job().map(|line| line.start_micros).fold(recording.run.start_micros, u64::min);
-        let (lanes, splits) = diagnosis.tasks.into_iter().partition(|row| row.is_lane);
+        let (splits, lanes) = diagnosis.listed();
         Entry {
-            title: title(&recording.run),
+            title: recording.run.title(),
             run: &recording.run,
             begin,
-            until: recording.counts().micros.saturating_sub(begin),
+            until: recording.until().saturating_sub(begin),
             figures,
             job: of_job().map(|line| Stretch::of(line, begin)).collect(),
             attempts: Attempts { all: recording.attempts(), begin },
-            splits: Listed::of(splits),
-            lanes: Listed::of(lanes),
+            splits: Listed::of(&splits),
+            lanes: Listed::of(&lanes),
             curves: Curves::of(recording, begin),
             stages: &recording.stages,
             causes: &recording.dirty,
@@ -206,7 +206,7 @@ impl<'a> Entries<'a> {
     fn earlier(&self, this: &Recording, all: &'a [Recording]) -> Option<Earlier<'a>> {
         let found = this.counterpart(self.recordings, all)?;
         Some(Earlier {
-            title: title(&found.run),
+            title: found.run.title(),
             run: &found.run.run,
             start_micros: found.run.start_micros,
             figures: Figures::of(found, &diagnosis::of(found)),
@@ -214,19 +214,11 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// What a person calls an entry of a job.
-fn title(run: &RunLine) -> String {
-    match run.contents {
-        0 | 1 => run.job.clone(),
-        several => format!("{}, entry {} of {several}", run.job, run.content + 1),
-    }
-}
-
 impl<'a> Figures<'a> {
     fn of(recording: &'a Recording, diagnosis: &Diagnosis) -> Figures<'a> {
         let counts = recording.counts();
         let end = recording.end.as_ref();
-        let part = |share: &diagnosis::Share| PartOfTime {
+        let part = |share: &diagnosis::PartShare| PartOfTime {
             part: share.part,
             words: share.part.words(),
             seconds: share.seconds,
@@ -258,11 +250,8 @@ impl Stretch {
 }
 
 impl Listed {
-    fn of(mut rows: Vec<TaskRow>) -> Listed {
-        let count = rows.len();
-        rows.sort_by_key(|row| matches!(row.result.as_str(), "done" | "open"));
-        rows.truncate(LISTED);
-        Listed { count, shown: rows }
+    fn of(rows: &[&TaskRow]) -> Listed {
+        Listed { count: rows.len(), shown: rows.iter().take(LISTED).copied().cloned().collect() }
     }
 }
 

@@ -14,6 +14,11 @@ fn delay(at: &str, millis: u64) -> Value {
 fn diagnosis(scratch: &Scratch, job: &Job) -> Value {
     scratch.job("job.json", job);
     scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
+    recorded(scratch)
+}
+
+/// What `transship perf --json` says of the records that a run has left.
+fn recorded(scratch: &Scratch) -> Value {
     let shown = scratch.transship(["perf", "perf.jsonl", "--json"]).run().succeeds();
     let tree: Value = serde_json::from_str(&shown.stdout).expect("it is JSON");
     tree[0]["diagnosis"].clone()
@@ -59,6 +64,14 @@ fn a_job_that_takes_long_to_make_ready_is_named_even_if_that_fails() {
     let lines = json_lines(&scratch.read("perf.jsonl"));
     let prepare = lines.iter().find(|line| line["phase"] == "JOB_PREPARE").expect("it failed, and took its time");
     assert!(number(prepare, "/elapsed_nanos") > 400_000_000, "{prepare}");
+    let told = recorded(&scratch);
+    assert_eq!(text(&told, "/limit/part"), "prepare", "{told}");
+    assert_eq!(told["moving_seconds"], 0.0, "no record has moved");
+    let of_job =
+        |name: &str| lines.iter().find(|line| line["phase"] == name).map_or(0, |line| number(line, "/elapsed_nanos"));
+    let phases: u64 = ["JOB_INIT", "JOB_PREPARE", "JOB_DESTROY"].map(of_job).iter().sum();
+    let wall = told["wall_seconds"].as_f64().unwrap();
+    assert!((wall - phases as f64 / 1e9).abs() < 0.001, "{wall} s: it was made ready once, {prepare}");
 }
 
 #[test]
@@ -250,8 +263,7 @@ fn diagnosis_of_killed(scratch: &Scratch, job: &Job, has_come: impl Fn(&str) -> 
     running.wait_until("the records", || has_come(&scratch.lines("perf.jsonl").join("\n")));
     running.signal(Signal::Kill);
     running.finish();
-    let shown = scratch.transship(["perf", "perf.jsonl", "--json"]).run().succeeds();
-    serde_json::from_str::<Value>(&shown.stdout).unwrap()[0]["diagnosis"].clone()
+    recorded(scratch)
 }
 
 fn has_seconds(records: &str, count: usize) -> bool {
@@ -288,6 +300,40 @@ fn of_a_killed_run_the_part_is_named_that_its_open_tasks_spent_their_time_with()
         assert_eq!(text(&told, "/limit/part"), part, "{}\n{}", told["limit"], told["parts"]);
         assert!(told["limit"]["share"].as_f64().unwrap() > 0.5, "{told}");
     }
+}
+
+#[test]
+fn of_a_run_that_is_killed_before_or_behind_its_tasks_the_call_is_named() {
+    for (at, part) in [("prepare", "prepare"), ("commit", "commit")] {
+        let job = faulty(json!({}), json!({ "fail": { "at": at, "how": "hang" } }));
+        let scratch = Scratch::new();
+        let told =
+            diagnosis_of_killed(&scratch, &job, |records| records.contains("longest_call") && has_seconds(records, 4));
+        assert_eq!(text(&told, "/limit/part"), part, "{told}");
+        let sentence = text(&told, "/limit/sentence");
+        assert!(sentence.contains(&format!("had been in `{at}` (")), "{sentence}");
+        let wall = told["wall_seconds"].as_f64().unwrap();
+        assert!((3.0..60.0).contains(&wall), "{told}");
+    }
+}
+
+#[test]
+fn of_killed_runs_that_share_a_slot_waiting_for_it_is_no_reading() {
+    let scratch = Scratch::new();
+    for name in ["a", "b"] {
+        let job = faulty(json!({ "records": 100_000, "fail": delay("next", 20) }), json!({}));
+        scratch.job(&format!("{name}.json"), &job);
+    }
+    let mut running = scratch.transship(["run", "a.json", "b.json", "--slots", "1", "--perf", "perf.jsonl"]).start();
+    running.wait_until("the records", || has_seconds(&scratch.lines("perf.jsonl").join("\n"), 8));
+    running.signal(Signal::Kill);
+    running.finish();
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    let last = lines.iter().rfind(|line| line["type"] == "second").unwrap();
+    let spent = |phase: &str| number(last, &format!("/open_readers_nanos/{phase}"));
+    // Half of the time the slot is the other's.
+    let (waited, all) = (spent("WAIT_SLOT_TIME"), spent("READ_TASK_DATA"));
+    assert!((0.25..0.75).contains(&(waited as f64 / all as f64)), "{waited} of {all}");
 }
 
 #[test]

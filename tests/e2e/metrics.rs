@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use transship_tests::records::number;
+use transship_tests::records::{json_lines, number, text};
 use transship_tests::{Job, Running, Scratch, Value, faulty, faulty_transformer, json, plugin, until};
 
 /// An answer over HTTP.
@@ -264,6 +264,55 @@ fn only_this_machine_reaches_it_unless_a_host_says_otherwise() {
         "warning: --metrics: http://0.0.0.0:",
         "anybody who reaches it",
     ]);
+}
+
+#[test]
+fn where_it_is_found_is_an_event_and_told_even_by_a_quiet_run_if_any_port_would_do() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &faulty(json!({}), json!({})));
+    let run = |address: &str| {
+        let run = scratch.transship(["run", "job.json", "--quiet", "--json=events", "--metrics", address]).run();
+        let run = run.succeeds();
+        let events = json_lines(&run.stdout);
+        let event = events.iter().find(|event| event["event"] == "metrics").unwrap_or_else(|| panic!("{run}"));
+        (text(event, "/url").to_string(), run)
+    };
+    let (url, told) = run("0");
+    assert!(url.starts_with("http://127.0.0.1:") && url.ends_with("/metrics"), "{url}");
+    assert_eq!(told.stderr, format!("metrics at {url}\n"));
+
+    // An address of this machine that nobody else uses: a port of it that was free is free.
+    let free = TcpListener::bind("127.53.91.7:0").unwrap().local_addr().unwrap().to_string();
+    let (url, silent) = run(&free);
+    assert_eq!(url, format!("http://{free}/metrics"));
+    assert_eq!(silent.stderr, "", "who chose it knows it");
+
+    let (_, warned) = run("0.0.0.0:0");
+    warned.says(["metrics at http://0.0.0.0:", "warning: --metrics: http://0.0.0.0:", "anybody who reaches it"]);
+}
+
+/// What waits in a slow transformer or for a slow writer is read and not written; whatever is counted, nothing is undone.
+#[test]
+fn the_share_of_a_job_that_is_done_never_falls() {
+    let scratch = Scratch::new();
+    let delays = |at: &str, millis: u64| json!({ "fail": { "at": at, "how": "delay", "millis": millis } });
+    let job = faulty(json!({ "records": 300, "batch": 20 }), delays("write", 60));
+    scratch.job("slow.json", &job.transformer(faulty_transformer(delays("push", 80))));
+    let (run, address) = start(&scratch, &["slow.json"], &[]);
+    let mut shares = Vec::new();
+    until("the end of the slow job", || {
+        let text = metrics(&address);
+        let of_slow = |name: &str| {
+            let sample = format!("transship_{name}{{job_name=\"slow\"}} ");
+            text.lines().find_map(|line| line.strip_prefix(&sample)?.parse::<f64>().ok())
+        };
+        shares.extend(of_slow("done_ratio"));
+        (of_slow("job_ended") == Some(1.0)).then_some(())
+    });
+    scratch.write("go_on", "");
+    run.finish().succeeds();
+    assert!(shares.len() > 20 && shares.last() == Some(&1.0), "{shares:?}");
+    assert!(shares.is_sorted(), "{shares:?}");
 }
 
 #[test]

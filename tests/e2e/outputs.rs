@@ -1,7 +1,7 @@
 //! The files that a command writes beside its targets destroy nothing: no input, no other output, nothing that somebody else has put there.
 
 use transship_tests::records::{json_lines, text};
-use transship_tests::{Job, Scratch, Signal, faulty, json};
+use transship_tests::{Job, Scratch, Signal, Value, faulty, json};
 
 fn job() -> Job {
     faulty(json!({ "splits": 2 }), json!({}))
@@ -114,6 +114,45 @@ fn where_the_page_cannot_be_written_the_records_are_kept_and_that_is_told() {
     run.says([format!("the perf records are kept in {}", scratch.path(&records[0]).display()).as_str()]);
     let lines = json_lines(&scratch.read(&records[0]));
     assert_eq!(text(lines.last().unwrap(), "/type"), "end", "nothing is missing");
+}
+
+#[test]
+fn a_run_that_ends_without_a_call_that_hangs_says_where_its_records_are_and_leaves_no_empty_file() {
+    let pages = ["--report", "r.html", "--trace", "t.json"];
+    let start = |reader: Value, more: &[&str]| {
+        let scratch = Scratch::new();
+        scratch.job("job.json", &faulty(reader, json!({})));
+        let arguments = ["run", "job.json", "--quiet"].iter().chain(&pages).chain(more);
+        let mut run = scratch.transship(arguments).start();
+        run.wait_for_file("hanging");
+        run.signal(Signal::Terminate);
+        (scratch, run)
+    };
+    let hangs = |at: &str| json!({ "fail": { "at": at, "how": "hang", "marker": "hanging" } });
+    // Each takes the time that a plugin has to heed the signal: they run at once.
+    let runs = [
+        start(hangs("next"), &[]),
+        start(hangs("next"), &["--perf", "p.jsonl"]),
+        start(hangs("init"), &[]),
+        start(hangs("init"), &["--perf", "p.jsonl"]),
+    ];
+    let [beside, kept, nothing, nothing_kept] = runs.map(|(scratch, run)| {
+        let run = run.finish().fails_with(143);
+        run.says(["ignores that the work was cancelled"]);
+        (scratch, run)
+    });
+    for (scratch, run) in [beside, kept] {
+        let records: Vec<String> = scratch.files().into_iter().filter(|name| name.ends_with(".jsonl")).collect();
+        let [records] = &records[..] else { panic!("{records:?}\n{run}") };
+        run.says([format!("warning: the perf records are kept in {records}: `transship perf` makes").as_str()]);
+        assert_eq!(scratch.files(), ["hanging", "job.json", "journal", records]);
+        scratch.transship(["perf", records, "--report", "r.html"]).run().succeeds();
+        assert!(scratch.read("r.html").contains("</html>"));
+    }
+    for (scratch, run) in [nothing, nothing_kept] {
+        run.does_not_say(["perf records"]);
+        assert_eq!(scratch.files(), ["hanging", "job.json", "journal"], "{run}");
+    }
 }
 
 #[test]

@@ -156,16 +156,23 @@ fn the_slowest_tasks_are_shown_the_slowest_first() {
 #[test]
 fn waits_for_a_turn_and_for_the_speed_limit_are_told_apart() {
     let scratch = Scratch::new();
-    // The first task holds the only turn until the second has read all it has.
-    let writer =
-        json!({ "maxOpenTasks": 1, "fail": { "at": "write", "split": 0, "how": "wait_for_file", "file": "read" } });
-    let reader = json!({ "splits": 2, "fail": { "at": "task_post", "split": 1, "how": "go_on", "marker": "read" } });
-    scratch.job("turn.json", &faulty(reader, writer).channels(2));
+    // Whichever task has the only turn, its target takes long to open.
+    let writer = json!({ "maxOpenTasks": 1, "fail": { "at": "task_prepare", "how": "delay", "millis": 500 } });
+    scratch.job("turn.json", &faulty(json!({ "splits": 2 }), writer).channels(2));
     scratch.transship(["run", "turn.json", "--perf", "turn.jsonl"]).run().succeeds();
-    let turns = json_lines(&scratch.read("turn.jsonl"));
-    let turns: Vec<_> = turns.iter().filter(|line| line["phase"] == "WAIT_TURN_TIME").collect();
-    assert_eq!(turns.len(), 2);
-    assert!(turns.iter().any(|line| number(line, "/elapsed_nanos") > 0));
+    let lines = json_lines(&scratch.read("turn.jsonl"));
+    let mut turns: Vec<_> = lines.iter().filter(|line| line["phase"] == "WAIT_TURN_TIME").collect();
+    turns.sort_by_key(|line| number(line, "/elapsed_nanos"));
+    let [first, second] = turns[..] else { panic!("each of the two tasks had its turn: {turns:?}") };
+    let of_first = lines.iter().filter(|line| line["task"] == first["task"]);
+    let writing = of_first.filter(|line| line["phase"].as_str().is_some_and(|phase| phase.starts_with("WRITE_TASK_")));
+    let held: u64 = writing.map(|line| number(line, "/elapsed_nanos")).sum();
+    let waited = [first, second].map(|line| number(line, "/elapsed_nanos"));
+    assert!(held > 500_000_000 && waited[0] < held / 4, "the first had it at once: {waited:?} of {held}");
+    assert!(
+        waited[1] > held / 2 && waited[1] < held * 3 / 2,
+        "the second when the first gave it up: {waited:?} of {held}"
+    );
 
     let job = faulty(json!({}), json!({})).with("job.setting.speed.record", 400);
     scratch.job("limit.json", &job);
@@ -187,11 +194,63 @@ fn a_summary_as_json_and_printed_records_do_not_share_stdout() {
     run.says(["--json prints the summary to stdout, where this job prints its records"]);
 }
 
+/// The names of the threads in which a process moves records.
+fn threads_of_tasks(id: u32) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten();
+    let names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    let mut names: Vec<String> = names
+        .map(|name| name.trim().to_string())
+        .filter(|name| name.starts_with("channel-") || name.starts_with("task-"))
+        .collect();
+    names.sort();
+    names
+}
+
 #[test]
-fn a_job_has_no_more_threads_than_tasks_however_many_channels_it_asks_for() {
+fn a_job_has_no_more_threads_than_tasks_need_however_many_channels_it_asks_for() {
     let scratch = Scratch::new();
-    let run = scratch.run(&faulty(json!({ "splits": 2 }), json!({})).channels(1_000_000)).succeeds();
+    let waits = |split: u32| {
+        let marker = format!("reading {split}");
+        json!({ "at": "next", "split": split, "how": "wait_for_file", "file": "go", "marker": marker })
+    };
+    let job = faulty(json!({ "splits": 2, "fail": [waits(0), waits(1)] }), json!({})).channels(1_000_000);
+    scratch.job("job.json", &job);
+    let mut running = scratch.transship(["run", "job.json"]).start();
+    ["reading 0", "reading 1"].iter().for_each(|marker| running.wait_for_file(marker));
+    // One that asked for a task in vain may take a moment to vanish.
+    let id = running.id();
+    let expected = ["channel-0", "channel-1", "task-0-writer", "task-1-writer"];
+    running.wait_until("two threads of each task, and no others", || threads_of_tasks(id) == expected);
+    scratch.write("go", "");
+    let run = running.finish().succeeds();
     run.says(["1000000 channels are too many: 1024 run at once", "2 done on 1024 channels"]);
+}
+
+#[test]
+fn secrets_in_names_and_settings_are_not_in_the_records_nor_on_the_page() {
+    let scratch = Scratch::new();
+    let lookup = json!({ "name": "faultylookup", "parameter": {} });
+    // It takes longer than a second, so that there are lines of one.
+    let slow = json!({ "at": "next", "how": "delay", "millis": 120 });
+    let job = faulty(json!({ "password": "hunter2", "token": "faultylookup", "fail": slow }), json!({}))
+        .transformer(plugin("lookup", json!({ "key": "id", "lookup": lookup })));
+    scratch.job("j hunter2.json", &job);
+    let outputs = ["--perf", "perf.jsonl", "--report", "r.html", "--trace", "trace.json"];
+    scratch.transship(["run", "j hunter2.json"].iter().chain(&outputs)).run().succeeds();
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    for kind in ["run", "task", "phase", "second", "stage", "end"] {
+        assert!(lines.iter().any(|line| line["type"] == kind), "no line of type {kind}");
+    }
+    for line in &lines {
+        assert_eq!(line["job"], "j ***", "{line}");
+        assert!(line["type"] != "stage" || text(line, "/setting").starts_with("***, "), "{line}");
+    }
+    for file in ["perf.jsonl", "r.html", "trace.json"] {
+        let written = scratch.read(file);
+        for secret in ["hunter2", "faultylookup"] {
+            assert!(!written.contains(secret), "{secret} is in {file}");
+        }
+    }
 }
 
 #[test]

@@ -75,6 +75,60 @@ fn of_a_run_that_failed_it_is_said_why_and_what_failed_comes_first() {
 }
 
 #[test]
+fn jobs_of_one_name_are_compared_each_with_its_own() {
+    let scratch = Scratch::new();
+    for (folder, records) in [("x", 100), ("y", 200)] {
+        std::fs::create_dir(scratch.path(folder)).unwrap();
+        let job = faulty(json!({ "records": records }), json!({ "target": folder.repeat(3) }));
+        scratch.job(&format!("{folder}/j.json"), &job);
+    }
+    scratch.transship(["run", "--in-order", "x/j.json", "y/j.json", "--perf", "perf.jsonl"]).run().succeeds();
+    let shown = shown(&scratch, &["perf.jsonl", "perf.jsonl", "--report", "r.html"]);
+    assert_eq!(rows(&shown, "records read"), [["100", "100", "1.00"], ["200", "200", "1.00"]], "{shown}");
+    let runs: Vec<String> = json_lines(&scratch.read("perf.jsonl"))
+        .iter()
+        .filter(|line| line["type"] == "run")
+        .map(|line| text(line, "/run").to_string())
+        .collect();
+    for run in &runs {
+        assert!(shown.stdout.contains(&format!("job j: run {run} beside run {run}\n")), "{shown}");
+    }
+    let page = scratch.read("r.html");
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    let compared: Vec<&str> = data.as_array().unwrap().iter().map(|entry| text(entry, "/earlier/run")).collect();
+    assert_eq!(compared, runs, "on the page as well");
+}
+
+#[test]
+fn what_a_newer_program_has_added_to_records_is_left_out() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &faulty(json!({ "fail": delay("next", 120) }), json!({})));
+    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
+    let mut lines = json_lines(&scratch.read("perf.jsonl"));
+    let known = shown(&scratch, &["perf.jsonl"]).stdout;
+    for line in &mut lines {
+        line["new"] = Value::Null;
+        if line["type"] == "second" {
+            line["open_readers_nanos"]["READ_TASK_NEW"] = json!(5);
+            line["longest_call"] = Value::Null;
+        }
+    }
+    let task = lines.iter().find(|line| line["type"] == "task").unwrap()["task"].clone();
+    let phase = json!({ "type": "phase", "task": task, "attempt": 1, "phase": "READ_TASK_NEW", "unit": "fortnights" });
+    let figure = json!({ "name": "n", "kind": "new", "value": 1 });
+    let stage = json!({ "type": "stage", "stage": "s", "second_micros": 1, "figures": [figure] });
+    let mut added = [phase, stage, json!({ "type": "weather" })];
+    for line in &mut added {
+        (line["run"], line["job"]) = (lines[0]["run"].clone(), json!("job"));
+    }
+    lines.splice(2..2, added);
+    scratch.write("newer.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    let newer = shown(&scratch, &["newer.jsonl", "--report", "r.html", "--trace", "trace.json"]).stdout;
+    assert_eq!(newer, known);
+}
+
+#[test]
 fn a_killed_run_is_compared_by_its_last_second() {
     let scratch = Scratch::new();
     scratch.job("job.json", &faulty(json!({}), json!({})));

@@ -104,6 +104,9 @@ fn the_page_of_recorded_runs_shows_the_later_and_compares_it_with_the_earlier() 
     let title =
         format!("`Compared with job of ${{moment({began})}}` === document.querySelector('#comparison h2').textContent");
     assert_eq!(evaluated(&scratch, "r.html", &title), true, "it is told what with");
+    for (which, run) in [("this run", &later), ("earlier", &earlier)] {
+        assert!(comparison.contains(&format!(">{which}: run {}, done", text(run, "/run"))), "both are named");
+    }
 }
 
 #[test]
@@ -230,6 +233,23 @@ fn the_page_of_a_killed_run_shows_what_was_recorded_and_what_is_not_known() {
     let row = "[...document.querySelector('#tasks tbody tr').cells].slice(2, 6).map((cell) => cell.textContent)";
     let row = evaluated(&scratch, "r.html", row);
     assert_eq!((&row[0], &row[2], &row[3]), (&json!("not ended"), &json!("–"), &json!("–")), "{row}");
+}
+
+#[test]
+fn of_a_distribution_of_waits_is_shown_what_was_recorded() {
+    let scratch = Scratch::new();
+    let mut lines = recorded(&scratch, &job(1, "out"));
+    let latency = json!({ "name": "lookup", "count": 5, "p50": 2_000, "p99": 8_000 });
+    lines.insert(1, json!({
+        "type": "stage", "run": lines[0]["run"], "job": "job", "stage": "lookup", "place": "", "setting": "", "figures": [],
+        "latencies": [latency],
+    }));
+    page_of(&scratch, &lines);
+    let drawn = "[...document.querySelectorAll('.spread i')].map((part) => [parseFloat(part.style.left), part.style.width !== ''])";
+    let drawn = evaluated(&scratch, "r.html", drawn);
+    assert_eq!((&drawn[0], &drawn[1][1]), (&json!([0, true]), &json!(true)), "its edges are not known: {drawn}");
+    let told = scratch.transship(["perf", "made.jsonl"]).run().succeeds();
+    assert!(told.stdout.contains("\n  lookup, lookup ms: count 5, median 2.00, p99 8.00\n"), "{told}");
 }
 
 #[test]

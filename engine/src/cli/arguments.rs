@@ -156,7 +156,7 @@ pub(super) struct RunArguments {
     /// Print the summary as JSON to stdout; or, a line each, whatever happens: progress each second, warnings, the summary.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "summary")]
     pub json: Option<Json>,
-    /// Print nothing but errors.
+    /// Print nothing but errors and what must not be missed.
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -51,7 +51,7 @@ impl Console {
                 let message = format!("{}{}", speaker(record.target()), record.args());
                 console.line(&format!("{} {level}: {message}", now()));
                 if record.level() <= log::Level::Warn {
-                    console.event(&Event::Warning { micros: now_micros(), message: &message });
+                    console.tell(&Event::Warning { micros: now_micros(), message: &message });
                 }
                 Ok(())
             })
@@ -71,7 +71,7 @@ impl Console {
         let exit_code = error.exit_code();
         let tell = |message: &str| {
             self.line(&format!("error: {message}"));
-            self.event(&Event::Error { micros: now_micros(), message, exit_code });
+            self.tell(&Event::Error { micros: now_micros(), message, exit_code });
         };
         match error {
             Error::Refused(problems) => problems.iter().for_each(|problem| tell(&problem.message)),
@@ -83,19 +83,19 @@ impl Console {
     /// Prints what is odd, though not wrong, unless asked to be quiet.
     pub(super) fn warning(&self, text: &str) {
         self.note(&format!("warning: {text}"));
-        self.event(&Event::Warning { micros: now_micros(), message: text });
+        self.tell(&Event::Warning { micros: now_micros(), message: text });
     }
 
-    /// Prints that something is missing beside what the jobs moved, even if asked to be quiet.
-    pub(super) fn loss(&self, text: &str) {
+    /// Prints a warning even if asked to be quiet: something is lost beside what the jobs move, or others may see what they should not.
+    pub(super) fn alert(&self, text: &str) {
         self.line(&format!("warning: {text}"));
-        self.event(&Event::Warning { micros: now_micros(), message: text });
+        self.tell(&Event::Warning { micros: now_micros(), message: text });
     }
 
     /// Prints that nothing moves, unless asked to be quiet.
     pub(super) fn stall(&self, text: &str) {
         self.note(text);
-        self.event(&Event::Stall { micros: now_micros(), message: text });
+        self.tell(&Event::Stall { micros: now_micros(), message: text });
     }
 
     /// From here on a line of JSON on stdout tells of each thing that happens.
@@ -108,15 +108,21 @@ impl Console {
     }
 
     /// Tells whoever wants to know of things that happen.
-    pub(super) fn event(&self, event: &Event<'_>) {
+    ///
+    /// # Errors
+    /// If it cannot be printed.
+    pub(super) fn event(&self, event: &Event<'_>) -> std::io::Result<()> {
         if !self.tells_events() {
-            return;
+            return Ok(());
         }
-        if let Ok(mut tree) = serde_json::to_value(event) {
-            self.mask_tree(&mut tree);
-            // Nobody can be told if stdout is gone.
-            let _ = self.verbatim(&format!("{tree}\n"));
-        }
+        let mut tree = serde_json::to_value(event)?;
+        self.mask_tree(&mut tree);
+        self.verbatim(&format!("{tree}\n"))
+    }
+
+    /// The same where nothing is lost if it cannot be printed: it is on stderr as well, or will be told again.
+    pub(super) fn tell(&self, event: &Event<'_>) {
+        let _ = self.event(event);
     }
 
     /// Prints what a person may want to know, unless asked to be quiet.
@@ -124,6 +130,11 @@ impl Console {
         if !self.shared.quiet {
             self.line(text);
         }
+    }
+
+    /// Prints what a person cannot know otherwise, even if asked to be quiet.
+    pub(super) fn essential(&self, text: &str) {
+        self.line(text);
     }
 
     /// Prints what a command was asked for: to stdout.
@@ -165,8 +176,7 @@ impl Console {
     }
 
     fn line(&self, text: &str) {
-        let text = self.mask(text);
-        let text = visible(&text);
+        let text = self.presentable(text);
         // Nobody can be told if stderr is gone.
         let print = || {
             let _ = writeln!(std::io::stderr().lock(), "{text}");
@@ -176,6 +186,11 @@ impl Console {
             Some(bar) => bar.suspend(print),
             None => print(),
         }
+    }
+
+    /// The text as it may be shown on a terminal, whoever wrote it.
+    pub(super) fn presentable(&self, text: &str) -> String {
+        visible(&self.mask(text)).into_owned()
     }
 
     /// The text with the secrets of every job file read so far masked.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::console::Console;
-use super::forecast::{Forecast, slowest};
+use super::forecast::{Forecast, shown_share, slowest};
+use super::lately::{Period, is_yet_to_begin};
 use super::monitor::Watched;
-use super::view::{limit_word, per_second};
 use crate::perf::now_micros;
 use crate::progress::{OpenTask, Snapshot, Unit};
 
@@ -20,6 +20,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub(super) enum Event<'a> {
     /// How far a job is that is under way.
     Progress(Progressed<'a>),
+    /// A Prometheus server finds the run at this URL, as long as it lasts.
+    Metrics { micros: u64, url: &'a str },
     /// Nothing has moved for a while.
     Stall { micros: u64, message: &'a str },
     /// Something is odd, though not wrong.
@@ -45,7 +47,7 @@ pub(super) struct Progressed<'a> {
     records_per_second: u64,
     bytes_per_second: u64,
     tasks: Tasks,
-    /// How much of what is known so far is done, from 0 to 1, by `unit`.
+    /// How much of what is known so far is done, by `unit`: from 0 to what is shown of a job that has not ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
     unit: &'static str,
@@ -84,6 +86,7 @@ pub(super) struct Events<'a> {
 /// What was told of a job.
 struct Told {
     snapshot: Snapshot,
+    /// When; before anything is, when it had yet to begin.
     at: Instant,
     forecast: Forecast,
 }
@@ -105,8 +108,10 @@ impl<'a> Events<'a> {
         }
         for (job, told) in self.watched.iter().zip(&mut self.told) {
             let now = job.progress.snapshot();
-            if now.has_begun && !now.has_ended && told.at.elapsed() >= INTERVAL {
-                self.console.event(&Event::Progress(told.progressed(job, now)));
+            if is_yet_to_begin(&now) {
+                told.at = Instant::now();
+            } else if now.has_begun && !now.has_ended && told.at.elapsed() >= INTERVAL {
+                self.console.tell(&Event::Progress(told.progressed(job, now)));
             }
         }
     }
@@ -114,9 +119,8 @@ impl<'a> Events<'a> {
 
 impl Told {
     fn progressed<'a>(&mut self, job: &Watched<'a>, now: Snapshot) -> Progressed<'a> {
-        let before = std::mem::replace(&mut self.snapshot, now);
-        let elapsed = self.at.elapsed();
-        self.at = Instant::now();
+        let period = Period { before: self.snapshot, now, time: self.at.elapsed() };
+        (self.snapshot, self.at) = (now, Instant::now());
         let work = job.progress.work();
         self.forecast.look(&work, self.at);
         Progressed {
@@ -126,22 +130,22 @@ impl Told {
             read_bytes: now.read_bytes,
             written_records: now.written_records,
             dirty_records: now.dirty_records,
-            records_per_second: per_second(now.read_records, before.read_records, elapsed),
-            bytes_per_second: per_second(now.read_bytes, before.read_bytes, elapsed),
+            records_per_second: period.records_per_second(),
+            bytes_per_second: period.bytes_per_second(),
             tasks: Tasks {
                 known: now.tasks_known,
                 all_known: now.all_tasks_known,
                 done: now.tasks_done,
                 open: now.open_tasks,
             },
-            share: work.share(),
+            share: work.share().map(shown_share),
             unit: match work.unit {
                 Unit::Bytes => "bytes",
                 Unit::Records => "records",
                 Unit::Splits => "splits",
             },
             left_seconds: self.forecast.left(&work).map(|left| left.as_secs_f64()),
-            limit: limit_word(&now, &before),
+            limit: period.limit(),
             slowest: slowest(&work).map(Slowest::of),
         }
     }
@@ -152,7 +156,7 @@ impl Slowest {
         Slowest {
             task: task.number,
             split: task.label.clone(),
-            share: task.share,
+            share: shown_share(task.share),
             open_seconds: task.lasts.as_secs_f64(),
         }
     }

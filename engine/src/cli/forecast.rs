@@ -11,6 +11,8 @@ const LATELY: Duration = Duration::from_secs(30);
 const TOO_SHORT: Duration = Duration::from_secs(2);
 /// How often what is done is noted.
 const STEP: Duration = Duration::from_millis(500);
+/// The largest share that is shown of what has not ended: commits take their time, too.
+const NEARLY_ALL: f64 = 0.99;
 
 /// Remembers how much was done when.
 #[derive(Default)]
@@ -71,6 +73,16 @@ fn left_of(task: &OpenTask) -> Option<f64> {
 pub(super) fn slowest(work: &Work) -> Option<&OpenTask> {
     let expected = |task: &OpenTask| left_of(task).unwrap_or(task.lasts.as_secs_f64());
     work.open.iter().max_by(|one, other| expected(one).total_cmp(&expected(other)))
+}
+
+/// How much is shown to be done of something that has not ended.
+pub(super) fn shown_share(share: f64) -> f64 {
+    share.min(NEARLY_ALL)
+}
+
+/// The same in whole percent, never rounded up.
+pub(super) fn percent(share: f64) -> u32 {
+    (shown_share(share) * 100.0) as u32
 }
 
 /// A time that is left, as exactly as one can know it.
@@ -165,6 +177,12 @@ mod tests {
         let work = Work { open: tasks.clone(), ..Work::default() };
         assert_eq!(slowest(&work), Some(&tasks[1]));
         assert_eq!(slowest(&Work::default()), None);
+    }
+
+    #[test]
+    fn nothing_that_goes_on_is_shown_to_be_all_done() {
+        assert_eq!([0.0, 0.125, 0.5, 0.985, 0.999, 1.0].map(percent), [0, 12, 50, 98, 99, 99]);
+        assert_eq!([0.0, 0.5, 0.995, 1.0].map(shown_share), [0.0, 0.5, 0.99, 0.99]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod console;
 mod events;
 mod figures;
 mod forecast;
+mod lately;
 mod listing;
 mod metrics;
 mod monitor;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use transship_plugin_api::Kind;
@@ -43,12 +44,16 @@ pub(super) struct Watched<'a> {
     pub each_second: EachSecond<'a>,
 }
 
+/// Puts in order what lies around before the process ends without waiting for the jobs, and answers what to say of it.
+pub(super) type Abandon<'a> = dyn Fn() -> Option<String> + Sync + 'a;
+
 /// Runs the work on this thread while another watches the jobs.
 pub(super) fn watch<T>(
     console: &Console,
     calls: &Calls,
     watched: &[Watched<'_>],
     signals: &Signals,
+    abandon: &Abandon<'_>,
     work: impl FnOnce() -> T,
 ) -> T {
     let finished = (Mutex::new(false), Condvar::new());
@@ -76,7 +81,9 @@ pub(super) fn watch<T>(
                     }
                 }
                 if let Some(stuck) = patience.exhausted(calls.overdue(), Instant::now()) {
-                    give_up(console, &stuck, calls.cause(), signals.received());
+                    let cause = calls.cause().map(|cause| Failure::new(Kind::Internal, cause));
+                    let why = cause.into_iter().chain([ignores_the_wish_to_end(&stuck)]).collect();
+                    give_up(scope, console, why, abandon, signals.received());
                 }
             }
         });
@@ -95,32 +102,42 @@ impl Drop for Finish<'_> {
     }
 }
 
-/// Names the call that does not end and ends the process without waiting for it.
-fn give_up(console: &Console, stuck: &Stuck, cause: Option<String>, signal: Option<i32>) -> ! {
+/// Names the call that does not end.
+fn ignores_the_wish_to_end(stuck: &Stuck) -> Failure {
     let lasting = stuck.lasting.as_secs_f64();
     let message = format!(
         "{}: {} has lasted {lasting:.1} s and ignores that the work was cancelled; the process ends without it",
         stuck.who,
         stuck.told()
     );
-    let failure = Failure::new(Kind::Internal, message);
-    let code = signal.map_or(1, |signal| 128 + signal);
+    Failure::new(Kind::Internal, message)
+}
+
+/// Says why and ends the process without waiting for anything that hangs.
+fn give_up<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    console: &'scope Console,
+    why: Vec<Failure>,
+    abandon: &'scope Abandon<'_>,
+    signal: Option<i32>,
+) -> ! {
     // Perhaps the call hangs because nobody reads stderr, and then nothing more can be said: so this is said on a thread of
     // its own, which ends with the process.
     let (said, heard) = crossbeam::channel::bounded(1);
-    let speaker = console.clone();
-    let speaking = std::thread::Builder::new().name("last words".into()).spawn(move || {
-        speaker.hide_bar();
-        if let Some(cause) = cause {
-            speaker.error(&Failure::new(Kind::Internal, cause).into());
+    let speaking = std::thread::Builder::new().name("last words".into()).spawn_scoped(scope, move || {
+        console.hide_bar();
+        for failure in why {
+            console.error(&failure.into());
         }
-        speaker.error(&failure.into());
+        if let Some(left) = abandon() {
+            console.alert(&left);
+        }
         let _ = said.send(());
     });
     if speaking.is_ok() {
         let _ = heard.recv_timeout(LAST_WORDS);
     }
-    std::process::exit(code);
+    std::process::exit(signal.map_or(1, |signal| 128 + signal));
 }
 
 fn grace(call: &str) -> Duration {

@@ -36,7 +36,7 @@ pub(super) struct Output {
 }
 
 /// What a run writes beside its targets.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Outputs {
     /// Where perf records go, if anybody wants them or what is made of them.
     pub records: Option<Output>,
@@ -79,6 +79,18 @@ impl Outputs {
             (records, _) => records,
         };
         Ok(Outputs { records, keeps_records: arguments.perf.is_some(), report, trace })
+    }
+
+    /// The process ends without waiting for the run: no page will be made, and what is empty goes. Answers what to say of the records
+    /// that a page was to be made of.
+    pub(super) fn abandon(&self, has_lines: bool) -> Option<String> {
+        let pages: Vec<&Output> = [&self.report, &self.trace].into_iter().flatten().collect();
+        pages.iter().for_each(|page| page.remove_if_new());
+        let records = self.records.as_ref()?;
+        if !has_lines {
+            records.remove_if_new();
+        }
+        (has_lines && !pages.is_empty()).then(|| records.kept_text())
     }
 }
 
@@ -178,12 +190,26 @@ impl Output {
     pub(super) fn keep(&mut self) {
         self.is_kept = true;
     }
+
+    /// What to say of records where no page could be made of them.
+    pub(super) fn kept_text(&self) -> String {
+        format!(
+            "the perf records are kept in {}: `transship perf` makes a page or a trace of them",
+            self.path.display()
+        )
+    }
+
+    fn remove_if_new(&self) {
+        if self.is_new {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if self.is_new && !self.is_kept {
-            let _ = std::fs::remove_file(&self.path);
+        if !self.is_kept {
+            self.remove_if_new();
         }
     }
 }

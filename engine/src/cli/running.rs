@@ -9,13 +9,13 @@ use transship_plugin_api::Kind;
 use super::arguments::{Json, RunArguments};
 use super::console::Console;
 use super::events::Event;
+use super::metrics::{self, Listening};
 use super::monitor::{EachSecond, Watched};
 use super::outputs::{Output, Outputs};
 use super::workshop::{Made, Opened, Together, Workshop};
-use super::{Ended, STDOUT, failed_to, folder_of, listing, metrics, perf, print_json, read_all, stages, summary, told};
+use super::{Ended, STDOUT, failed_to, folder_of, listing, perf, print, print_json, read_all, stages, summary, told};
 use crate::config::JobFile;
 use crate::error::{Error, Failure, Result};
-use crate::exposition::Door;
 use crate::job::{Job, Outcome, Summary};
 use crate::perf::now_micros;
 use crate::perf::recorder::Recorder;
@@ -62,36 +62,32 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
     let open = || -> Result<_> {
         let mut workshop =
             Workshop::open(&arguments.plugin_path, arguments.options.clone(), arguments.memory, console)?;
-        let door = arguments.metrics.as_ref().map(metrics::open).transpose()?;
-        let outputs = Outputs::of(arguments)?;
-        if let Some(records) = &outputs.records {
-            let file = records.file.try_clone();
-            workshop.record(file.map_err(|error| failed_to("keep a file open", &error))?);
-        }
+        let listening = arguments.metrics.as_ref().map(metrics::open).transpose()?;
+        workshop.write_beside(Outputs::of(arguments)?)?;
         if let Some(folder) = arguments.dirty.as_deref().and_then(folder_of).filter(|folder| !folder.is_dir()) {
             return Err(Error::Job(format!("--dirty: there is no folder {}", folder.display())));
         }
         if arguments.drain {
             workshop.signals.drain_first();
         }
-        Ok((workshop, outputs, door))
+        Ok((workshop, listening))
     };
-    let (workshop, outputs, door) = open().map_err(|error| console.error(&error))?;
+    let (mut workshop, listening) = open().map_err(|error| console.error(&error))?;
     let opened: Vec<Opened> = read_all(&arguments.jobs, &workshop).map_err(|error| console.error(&error))?;
     let together = Together { slots: arguments.slots.map(|slots| slots.get() as usize), in_order: arguments.in_order };
-    let records = outputs.records.as_ref().map(|records| records.path.as_path());
     let ended = workshop.with_jobs(&opened, None, arguments.dirty.as_deref(), together, |made, shared| {
         // How each file ended, in the order of the command line.
         let ended = made.iter().map(|_| Ok(())).collect();
         let run = Run { arguments, workshop: &workshop, summaries: Mutex::default() };
-        run.all(made, ended, shared.contents, door)
+        run.all(made, ended, shared.contents, listening)
     });
+    let outputs = workshop.take_outputs();
     // What is missing of them is told, but the jobs are none the worse for it: who runs them again would move all a second time.
-    if let (Some(error), Some(path)) = (workshop.recorder().and_then(Recorder::failure), records) {
-        console.loss(&format!("cannot write the perf records to {}: {error}", path.display()));
+    if let (Some(error), Some(records)) = (workshop.recorder().and_then(Recorder::failure), &outputs.records) {
+        console.alert(&format!("cannot write the perf records to {}: {error}", records.path.display()));
     }
     if let Err(error) = write_pages(outputs, workshop.recorder(), console) {
-        console.loss(&error.to_string());
+        console.alert(&error.to_string());
     }
     ended
 }
@@ -109,10 +105,7 @@ fn write_pages(mut outputs: Outputs, recorder: Option<&Recorder>, console: &Cons
     if pages.is_err() && !outputs.keeps_records {
         // The run may have lasted for hours.
         records.keep();
-        console.loss(&format!(
-            "the perf records are kept in {}: `transship perf` makes a page or a trace of them",
-            records.path.display()
-        ));
+        console.alert(&records.kept_text());
     }
     pages
 }
@@ -134,7 +127,7 @@ fn pages_of(records: &Path, report: &mut Option<Output>, trace: &mut Option<Outp
 }
 
 impl Run<'_> {
-    fn all(&self, made: Vec<Made<'_>>, mut ended: Vec<Ended>, at_once: usize, door: Option<Door>) -> Ended {
+    fn all(&self, made: Vec<Made<'_>>, mut ended: Vec<Ended>, at_once: usize, listening: Option<Listening>) -> Ended {
         let mut lines = VecDeque::new();
         let mut numbers = 0..;
         for (place, Made { path, jobs }) in made.into_iter().enumerate() {
@@ -182,7 +175,7 @@ impl Run<'_> {
                 work();
             });
         };
-        metrics::serve(door, &watched, self.console(), || self.workshop.watch_all(&watched, all_work));
+        metrics::serve(listening, &watched, self.console(), || self.workshop.watch_all(&watched, all_work));
         ended.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
     }
 
@@ -280,12 +273,13 @@ impl Told {
     fn print(&self, console: &Console) -> Result<()> {
         let micros = now_micros();
         match self {
-            Told::Nothing => {}
-            Told::Summary(summary) if console.tells_events() => console.event(&Event::Summary { micros, summary }),
-            Told::Plan(plan) if console.tells_events() => console.event(&Event::Plan { micros, plan }),
-            Told::Summary(tree) | Told::Plan(tree) => print_json(tree, console)?,
+            Told::Nothing => Ok(()),
+            Told::Summary(summary) if console.tells_events() => {
+                print(console.event(&Event::Summary { micros, summary }))
+            }
+            Told::Plan(plan) if console.tells_events() => print(console.event(&Event::Plan { micros, plan })),
+            Told::Summary(tree) | Told::Plan(tree) => print_json(tree, console),
         }
-        Ok(())
     }
 }
 

@@ -6,7 +6,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console::Console;
 use super::figures::{bytes_text, count_text};
-use super::forecast::{Forecast, left_text, slowest};
+use super::forecast::{Forecast, left_text, percent, shown_share, slowest};
+use super::lately::{Lately, Period};
 use super::monitor::Watched;
 use crate::progress::{OpenTask, Snapshot, Work};
 use crate::slots::Standing;
@@ -25,60 +26,71 @@ pub(super) struct View<'a> {
     console: &'a Console,
     watched: &'a [Watched<'a>],
     forecast: Forecast,
+    /// How fast all together are, and each.
+    all_lately: Lately,
+    each_lately: Vec<Lately>,
     /// `None` until the first look: only then it is known whether there may be one.
     bar: Option<Option<ProgressBar>>,
-    shown: Vec<Snapshot>,
-    shown_at: Instant,
+    /// When the last line was, where there is no bar.
+    printed_at: Instant,
 }
 
 /// How jobs stand: all together, and each.
 struct Now {
-    each: Vec<Snapshot>,
-    whole: Snapshot,
-    works: Vec<Work>,
+    all: Period,
+    each: Vec<Period>,
     work: Work,
+    works: Vec<Work>,
     left: Option<Duration>,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(console: &'a Console, watched: &'a [Watched<'a>]) -> View<'a> {
-        let shown = watched.iter().map(|_| Snapshot::default()).collect();
-        View { console, watched, forecast: Forecast::default(), bar: None, shown, shown_at: Instant::now() }
+        let now = Instant::now();
+        View {
+            console,
+            watched,
+            forecast: Forecast::default(),
+            all_lately: Lately::new(now),
+            each_lately: watched.iter().map(|_| Lately::new(now)).collect(),
+            bar: None,
+            printed_at: now,
+        }
     }
 
     pub(super) fn update(&mut self) {
         let now = self.look();
         let bar = self.bar.get_or_insert_with(|| self.console.show_bar(new_bar));
-        let elapsed = self.shown_at.elapsed();
         if let Some(bar) = bar {
-            bar.set_position(now.work.share().map_or(0, |share| (share * STEPS as f64) as u64));
-            bar.set_message(message(self.watched, &now, &self.shown, elapsed));
-        }
-        if elapsed >= LINE_INTERVAL {
-            if bar.is_none() {
-                self.print(&now, elapsed);
-            }
-            (self.shown, self.shown_at) = (now.each, Instant::now());
+            bar.set_position(now.work.share().map_or(0, |share| (shown_share(share) * STEPS as f64) as u64));
+            // Names and labels are what others have written.
+            bar.set_message(self.console.presentable(&message(self.watched, &now)));
+        } else if self.printed_at.elapsed() >= LINE_INTERVAL {
+            self.printed_at = Instant::now();
+            self.print(&now);
         }
     }
 
     fn look(&mut self) -> Now {
-        let each: Vec<Snapshot> = self.watched.iter().map(|job| job.progress.snapshot()).collect();
+        let now = Instant::now();
+        let counted: Vec<Snapshot> = self.watched.iter().map(|job| job.progress.snapshot()).collect();
         let works: Vec<Work> = self.watched.iter().map(|job| job.progress.work()).collect();
         let work = Work::sum(works.clone());
-        self.forecast.look(&work, Instant::now());
-        Now { whole: Snapshot::sum(&each), left: self.forecast.left(&work), each, works, work }
+        self.forecast.look(&work, now);
+        let all = self.all_lately.look(Snapshot::sum(&counted), now);
+        let each = self.each_lately.iter_mut().zip(counted).map(|(lately, counted)| lately.look(counted, now));
+        Now { all, each: each.collect(), left: self.forecast.left(&work), work, works }
     }
 
     /// One line, or of several jobs one for all and one for each that is under way.
-    fn print(&self, now: &Now, elapsed: Duration) {
-        let whole = line(&now.whole, &Snapshot::sum(&self.shown), elapsed);
+    fn print(&self, now: &Now) {
+        let all = line(&now.all);
         let done = done_text(&now.work, now.left).map(|text| format!("{text} | ")).unwrap_or_default();
         if now.each.len() < 2 {
-            return self.console.note(&format!("{done}{whole}"));
+            return self.console.note(&format!("{done}{all}"));
         }
-        self.console.note(&format!("{} | {done}{whole}", jobs_text(&now.each)));
-        for line in job_lines(self.watched, now, &self.shown, elapsed) {
+        self.console.note(&format!("{} | {done}{all}", jobs_text(&now.each)));
+        for line in job_lines(self.watched, now) {
             self.console.note(&line);
         }
     }
@@ -96,37 +108,44 @@ fn new_bar() -> ProgressBar {
 }
 
 /// What stands beside a bar and below it.
-fn message(watched: &[Watched<'_>], now: &Now, before: &[Snapshot], elapsed: Duration) -> String {
+fn message(watched: &[Watched<'_>], now: &Now) -> String {
     let mut lines = vec![done_text(&now.work, now.left).unwrap_or_default()];
-    let short = short_line(&now.whole, &Snapshot::sum(before), elapsed);
+    let short = short_line(&now.all);
     if now.each.len() > 1 {
         lines.push(format!("  {} | {short}", jobs_text(&now.each)));
-        lines.extend(job_lines(watched, now, before, elapsed));
+        lines.extend(job_lines(watched, now));
     } else {
         lines.push(format!("  {short}"));
     }
-    let has_others = now.whole.tasks_known > 1;
+    let has_others = now.all.now.tasks_known > 1;
     lines.extend(slowest(&now.work).filter(|task| has_others && task.lasts >= SHORT).map(slowest_line));
     lines.join("\n")
 }
 
 /// How many jobs are done, under way, and yet to begin.
-fn jobs_text(now: &[Snapshot]) -> String {
-    let done = now.iter().filter(|job| job.has_ended).count();
-    let waiting = now.iter().filter(|job| !job.has_begun).count();
-    format!("jobs {done} of {} done, {} run, {waiting} wait", now.len(), now.len() - done - waiting)
+fn jobs_text(jobs: &[Period]) -> String {
+    let count = |is: fn(&Snapshot) -> bool| jobs.iter().filter(|job| is(&job.now)).count();
+    let (done, under_way) = (count(|job| job.has_ended), count(is_under_way));
+    let waiting = count(|job| !job.has_begun && !job.has_ended);
+    format!("jobs {done} of {} done, {under_way} run, {waiting} wait", jobs.len())
+}
+
+/// Whether a job has begun and not ended. That it has begun is seen at another moment than that it has ended: of a short job the second
+/// may be true and the first not.
+fn is_under_way(job: &Snapshot) -> bool {
+    job.has_begun && !job.has_ended
 }
 
 /// A line for each of the largest jobs under way.
-fn job_lines(watched: &[Watched<'_>], now: &Now, before: &[Snapshot], elapsed: Duration) -> Vec<String> {
-    let jobs = watched.iter().zip(&now.each).zip(&now.works).zip(before);
-    let mut under_way: Vec<_> = jobs.filter(|(((_, now), _), _)| now.has_begun && !now.has_ended).collect();
+fn job_lines(watched: &[Watched<'_>], now: &Now) -> Vec<String> {
+    let jobs = watched.iter().zip(&now.each).zip(&now.works);
+    let mut under_way: Vec<_> = jobs.filter(|((_, period), _)| is_under_way(&period.now)).collect();
     let left_out = under_way.len().saturating_sub(MOST_JOBS);
     // The largest are those that are waited for.
-    under_way.sort_by_key(|(((_, now), _), _)| std::cmp::Reverse(now.standing.scheduled));
+    under_way.sort_by_key(|((_, period), _)| std::cmp::Reverse(period.now.standing.scheduled));
     let mut lines = Vec::new();
-    for (((job, now), work), before) in under_way.into_iter().take(MOST_JOBS) {
-        lines.push(format!("  {}: {}", job.name, job_line(now, work, before, elapsed)));
+    for ((job, period), work) in under_way.into_iter().take(MOST_JOBS) {
+        lines.push(format!("  {}: {}", job.name, job_line(period, work)));
     }
     if left_out > 0 {
         lines.push(format!("  and {left_out} more"));
@@ -135,7 +154,8 @@ fn job_lines(watched: &[Watched<'_>], now: &Now, before: &[Snapshot], elapsed: D
 }
 
 /// How one of several jobs stands.
-fn job_line(now: &Snapshot, work: &Work, before: &Snapshot, elapsed: Duration) -> String {
+fn job_line(lately: &Period, work: &Work) -> String {
+    let now = &lately.now;
     let Standing { level, running, waiting, blocked, scheduled } = now.standing;
     let more = if now.all_tasks_known { "" } else { "+" };
     let open = running + waiting + blocked;
@@ -145,7 +165,7 @@ fn job_line(now: &Snapshot, work: &Work, before: &Snapshot, elapsed: Duration) -
         "{done}{} records, {}/s | tasks {} of {}{more} done, {open} open ({running} run, {waiting} wait for a slot, {blocked} for \
          else), {to_come} to come | slots for {:.1} s, level {level}",
         count_text(now.read_records),
-        count_text(per_second(now.read_records, before.read_records, elapsed)),
+        count_text(lately.records_per_second()),
         now.tasks_done,
         now.tasks_known,
         scheduled.as_secs_f64(),
@@ -154,9 +174,7 @@ fn job_line(now: &Snapshot, work: &Work, before: &Snapshot, elapsed: Duration) -
 
 /// How much is done, and how much time is left.
 fn done_text(work: &Work, left: Option<Duration>) -> Option<String> {
-    let share = work.share()?;
-    // 100 % is what has ended.
-    let percent = ((share * 100.0) as u32).min(99);
+    let percent = percent(work.share()?);
     let (of, until) = if work.may_grow { (" of what is known so far", " for it") } else { ("", "") };
     let left = left.map(|left| format!(", {}{until}", left_text(left))).unwrap_or_default();
     Some(format!("{percent} % done{of}{left}"))
@@ -164,48 +182,28 @@ fn done_text(work: &Work, left: Option<Duration>) -> Option<String> {
 
 /// The task that the others will wait for.
 fn slowest_line(task: &OpenTask) -> String {
-    let share = if task.share > 0.0 { format!("{:.0} % done, ", task.share * 100.0) } else { String::new() };
+    let share = if task.share > 0.0 { format!("{} % done, ", percent(task.share)) } else { String::new() };
     format!("  slowest: task {} ({}), {share}open for {} s", task.number, task.label, task.lasts.as_secs())
 }
 
 /// What fits below a bar.
-fn short_line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
-    let speed = per_second(now.read_records, before.read_records, elapsed);
-    let bytes = bytes_text(per_second(now.read_bytes, before.read_bytes, elapsed));
+fn short_line(lately: &Period) -> String {
+    let now = &lately.now;
     let more = if now.all_tasks_known { "" } else { "+" };
-    let limit = limit_word(now, before).map(|word| format!(" | {word}")).unwrap_or_default();
+    let limit = lately.limit().map(|word| format!(" | {word}")).unwrap_or_default();
     format!(
-        "{} records, {}/s, {bytes}/s | tasks {} of {}{more}{limit}",
+        "{} records, {}/s, {}/s | tasks {} of {}{more}{limit}",
         count_text(now.read_records),
-        count_text(speed),
+        count_text(lately.records_per_second()),
+        bytes_text(lately.bytes_per_second()),
         now.tasks_done,
         now.tasks_known
     )
 }
 
-/// Which side the other one waits for, lately, or whether both wait for a speed limit; none where neither waits much more than the other.
-pub(super) fn limit_word(now: &Snapshot, before: &Snapshot) -> Option<&'static str> {
-    let for_reader = now.wait_for_reader_nanos.saturating_sub(before.wait_for_reader_nanos);
-    let for_writer = now.wait_for_writer_nanos.saturating_sub(before.wait_for_writer_nanos);
-    let for_limit = now.wait_for_limit_nanos.saturating_sub(before.wait_for_limit_nanos);
-    if for_limit > 2 * for_writer && 2 * for_limit > for_reader {
-        Some("speed-limited")
-    } else if for_writer > 2 * for_reader {
-        Some("writer-bound")
-    } else if for_reader > 2 * for_writer {
-        Some("reader-bound")
-    } else {
-        None
-    }
-}
-
-pub(super) fn per_second(now: u64, before: u64, elapsed: Duration) -> u64 {
-    (now.saturating_sub(before) as f64 / elapsed.as_secs_f64().max(0.001)) as u64
-}
-
 /// One line of progress, with DataX's figures.
-fn line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
-    let per_second = |now: u64, before: u64| per_second(now, before, elapsed);
+fn line(lately: &Period) -> String {
+    let now = &lately.now;
     let more = if now.all_tasks_known { "" } else { "+" };
     format!(
         "read {} records, {} | written {} | {}/s, {} records/s | tasks {} of {}{more} | waited for the writer {:.1} s, for the \
@@ -213,8 +211,8 @@ fn line(now: &Snapshot, before: &Snapshot, elapsed: Duration) -> String {
         count_text(now.read_records),
         bytes_text(now.read_bytes),
         count_text(now.written_records),
-        bytes_text(per_second(now.read_bytes, before.read_bytes)),
-        count_text(per_second(now.read_records, before.read_records)),
+        bytes_text(lately.bytes_per_second()),
+        count_text(lately.records_per_second()),
         now.tasks_done,
         now.tasks_known,
         now.wait_for_writer_nanos as f64 / 1e9,
@@ -243,21 +241,19 @@ mod tests {
         let lasts = Duration::from_secs(40);
         let task = OpenTask { number: 3, label: "a.csv".into(), size: 1.0, share: 0.125, lasts, began_at: 0.0 };
         assert_eq!(slowest_line(&task), "  slowest: task 3 (a.csv), 12 % done, open for 40 s");
-        assert_eq!(slowest_line(&OpenTask { share: 0.0, ..task }), "  slowest: task 3 (a.csv), open for 40 s");
+        let with_share = |share| slowest_line(&OpenTask { share, ..task.clone() });
+        assert_eq!(with_share(0.0), "  slowest: task 3 (a.csv), open for 40 s");
+        assert_eq!(with_share(1.0), "  slowest: task 3 (a.csv), 99 % done, open for 40 s", "it has yet to commit");
     }
 
     #[test]
-    fn the_word_names_the_side_that_is_waited_for() {
-        let waited = |for_reader, for_writer| Snapshot {
-            wait_for_reader_nanos: for_reader,
-            wait_for_writer_nanos: for_writer,
-            ..Snapshot::default()
+    fn each_job_is_counted_once_also_one_that_ends_while_it_is_looked_at() {
+        let job = |has_begun, has_ended| {
+            let now = Snapshot { has_begun, has_ended, ..Snapshot::default() };
+            Period { before: Snapshot::default(), now, time: Duration::ZERO }
         };
-        let lately = |now, before| limit_word(&now, &before);
-        assert_eq!(lately(waited(10, 90), waited(10, 10)), Some("writer-bound"));
-        assert_eq!(lately(waited(90, 90), waited(10, 90)), Some("reader-bound"));
-        assert_eq!(lately(waited(50, 50), waited(0, 0)), None);
-        let limited = Snapshot { wait_for_limit_nanos: 80, ..waited(90, 10) };
-        assert_eq!(lately(limited, Snapshot::default()), Some("speed-limited"));
+        let jobs = [job(false, false), job(true, false), job(true, true), job(false, true)];
+        assert_eq!(jobs_text(&jobs), "jobs 2 of 4 done, 1 run, 1 wait");
+        assert_eq!(jobs_text(&jobs[3..]), "jobs 1 of 1 done, 0 run, 0 wait");
     }
 }

@@ -9,6 +9,7 @@ use transship_plugin_api::HostRef;
 use super::arguments::{JobOptions, PluginPath};
 use super::console::Console;
 use super::monitor::{self, Watched};
+use super::outputs::Outputs;
 use super::signals::Signals;
 use crate::calls::{Calls, Doing};
 use crate::cancel::Cancel;
@@ -36,6 +37,8 @@ pub(super) struct Workshop<'a> {
     targets: Targets,
     cancel: Cancel,
     calls: Calls,
+    /// What is written beside the targets.
+    outputs: Outputs,
     /// Writes perf records, if somebody wants them.
     recorder: Option<Recorder>,
 }
@@ -93,14 +96,25 @@ impl<'a> Workshop<'a> {
             options,
             cancel,
             calls: Calls::new(),
+            outputs: Outputs::default(),
             recorder: None,
         })
     }
 
-    /// Writes perf records to this file from here on.
-    pub(super) fn record(&mut self, file: std::fs::File) {
-        let console = self.console.clone();
-        self.recorder = Some(Recorder::new(file, move |text| console.mask(text)));
+    /// Writes these beside the targets, perf records from here on.
+    pub(super) fn write_beside(&mut self, outputs: Outputs) -> Result<()> {
+        if let Some(records) = &outputs.records {
+            let file = records.file.try_clone().map_err(|error| super::failed_to("keep a file open", &error))?;
+            let console = self.console.clone();
+            self.recorder = Some(Recorder::new(file, move |text| console.mask(text)));
+        }
+        self.outputs = outputs;
+        Ok(())
+    }
+
+    /// What is written beside the targets, when the jobs have ended.
+    pub(super) fn take_outputs(&mut self) -> Outputs {
+        std::mem::take(&mut self.outputs)
     }
 
     /// Who writes perf records.
@@ -232,7 +246,8 @@ impl<'a> Workshop<'a> {
 
     /// The same for several jobs.
     pub(super) fn watch_all<T>(&self, watched: &[Watched<'_>], work: impl FnOnce() -> T) -> T {
-        monitor::watch(self.console, &self.calls, watched, &self.signals, work)
+        let abandon = || self.outputs.abandon(self.recorder().is_some_and(Recorder::has_lines));
+        monitor::watch(self.console, &self.calls, watched, &self.signals, &abandon, work)
     }
 
     /// Whatever failed after a signal, it failed because it was asked to stop.

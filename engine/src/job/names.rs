@@ -3,6 +3,7 @@
 use transship_plugin_api::Run;
 
 use super::Job;
+use crate::perf::recording;
 
 impl Job<'_> {
     /// The run that it will be.
@@ -25,9 +26,6 @@ impl Job<'_> {
 
     /// The same for a person: `orders, entry 3 of 5`.
     pub fn name(&self) -> String {
-        match self.file.running().len() {
-            0 | 1 => self.line.run.job.clone(),
-            several => format!("{}, entry {} of {several}", self.line.run.job, self.content + 1),
-        }
+        recording::title(&self.line.run.job, self.content, self.file.running().len())
     }
 }

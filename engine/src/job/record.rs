@@ -6,9 +6,9 @@ use super::{Job, Outcome, Summary};
 use crate::dirty::Dirty;
 use crate::perf::recorder::{Owner, Recorder, host};
 use crate::perf::recording::{DirtyLine, EndLine, RunLine};
-use crate::perf::{VERSION, now_micros};
+use crate::perf::{Perf, VERSION, now_micros};
 
-/// The job begins: what it is, how it is set and what it runs on.
+/// The job begins: what it is, how it is set and what it runs on, and how long it took to make it.
 pub(super) fn begin(job: &Job<'_>) {
     let Some(recorder) = job.line.recorder else { return };
     let mut setting = of_entry(&job.file.tree, job.content);
@@ -33,6 +33,7 @@ pub(super) fn begin(job: &Job<'_>) {
         plan,
         setting,
     });
+    phase(recorder, job.line.owner(), &job.perf);
 }
 
 /// The job file with this entry alone: each has a header of its own.
@@ -46,10 +47,14 @@ fn of_entry(tree: &Value, content: usize) -> Value {
     tree
 }
 
-/// The job has ended: its phases, what its transformers measured, its dirty records by cause, what it came to.
+/// The phase of a job that ended last.
+pub(super) fn phase(recorder: &Recorder, owner: Owner<'_>, perf: &Perf) {
+    recorder.job(owner, perf.records.last().map(std::slice::from_ref).unwrap_or_default());
+}
+
+/// The job has ended: what its transformers measured, its dirty records by cause, what it came to.
 pub(super) fn end(recorder: &Recorder, summary: &Summary, dirty: &Dirty) {
     let owner = Owner { run: &summary.run, job: &summary.job };
-    recorder.job(owner, &summary.perf);
     recorder.stages(owner, &summary.stages, None);
     let causes = dirty.causes().into_iter().map(|(side, plugin, cause, count)| {
         let side = format!("{side:?}").to_ascii_lowercase();

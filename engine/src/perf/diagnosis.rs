@@ -8,6 +8,8 @@ use serde::Serialize;
 use super::recording::{AttemptLines, Recording};
 use super::{Perf, Phase, Side};
 
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 /// What there is to say about one entry of a job.
@@ -18,7 +20,7 @@ pub struct Diagnosis {
     /// How long records moved: what rates are by.
     pub moving_seconds: f64,
     /// Shares of that time, the largest first. They overlap: while one side of a task works, the other may as well.
-    pub parts: Vec<Share>,
+    pub parts: Vec<PartShare>,
     pub limit: Limit,
     /// The phases, in DataX's order.
     pub phases: Vec<PhaseRow>,
@@ -63,7 +65,7 @@ pub enum Part {
 
 /// How much of the time a part took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Share {
+pub struct PartShare {
     pub part: Part,
     /// In the mean over the tasks, in seconds of the run.
     pub seconds: f64,
@@ -128,13 +130,24 @@ pub struct Skew {
     pub longest_split: String,
     /// The longest by the mean.
     pub ratio: f64,
-    /// The share of the time of all slots in which they had nothing to do.
+    /// The share of the time of all slots in which they had nothing to do: no attempt, whatever became of it.
     pub idle: f64,
 }
 
 /// What one attempt, or several together, spent their time with, in seconds.
 #[derive(Debug, Clone, Default)]
 struct Spent(HashMap<Phase, f64>);
+
+impl FromIterator<(Phase, u64)> for Spent {
+    /// Of phases and the nanoseconds that they took, each as often as it took any.
+    fn from_iter<T: IntoIterator<Item = (Phase, u64)>>(nanos: T) -> Spent {
+        let mut all = Spent::default();
+        for (phase, nanos) in nanos {
+            *all.0.entry(phase).or_default() += seconds(nanos);
+        }
+        all
+    }
+}
 
 impl Spent {
     fn of(&self, phase: Phase) -> f64 {
@@ -212,11 +225,8 @@ pub fn of(recording: &Recording) -> Diagnosis {
 }
 
 /// What an attempt at a task spent its time with, as shares of that time, the largest first.
-pub fn of_attempt(perf: &Perf) -> Vec<Share> {
-    let mut spent = Spent::default();
-    for record in &perf.records {
-        *spent.0.entry(record.phase).or_default() += seconds(record.elapsed_nanos);
-    }
+pub fn of_attempt(perf: &Perf) -> Vec<PartShare> {
+    let spent: Spent = perf.records.iter().map(|record| (record.phase, record.elapsed_nanos)).collect();
     let total = spent.of(Phase::TaskTotal);
     parts(&[spent], Spans { prepare: 0.0, moving: total, commit: 0.0, wall: total })
 }
@@ -230,28 +240,36 @@ fn spans(recording: &Recording) -> Spans {
         let lines = recording.phases.iter().filter(|line| line.task.is_none() && line.phase == phase);
         lines.map(|line| seconds(line.elapsed_nanos)).sum::<f64>()
     };
-    let prepare = job(Phase::JobInit) + job(Phase::JobPrepare);
-    let commit = job(Phase::JobCommit);
-    let moving = match job(Phase::JobSchedule) {
-        moving if moving > 0.0 => moving,
-        _ => until(recording) - recording.run.start_micros as f64 / 1e6,
+    let [init, prepare, schedule, commit, post, destroy] =
+        [Phase::JobInit, Phase::JobPrepare, Phase::JobSchedule, Phase::JobCommit, Phase::JobPost, Phase::JobDestroy]
+            .map(job);
+    let moving = match &recording.end {
+        // It goes on, or was killed, and not all of its phases are known: what the others leave of the time since it began.
+        None if schedule == 0.0 => {
+            let lasted = between(recording.run.start_micros, recording.until());
+            (lasted - prepare - commit - post - destroy).max(0.0)
+        }
+        _ => schedule,
     };
-    Spans { prepare, moving, commit, wall: prepare + moving + commit + job(Phase::JobPost) + job(Phase::JobDestroy) }
+    let prepare = init + prepare;
+    Spans { prepare, moving, commit, wall: prepare + moving + commit + post + destroy }
 }
 
-/// The last moment that was recorded, in seconds since 1970.
-fn until(recording: &Recording) -> f64 {
-    let ends = recording.phases.iter().map(|line| line.start_micros + line.elapsed_nanos / 1000);
-    let last = ends.chain(recording.seconds.iter().map(|second| second.micros)).max();
-    last.unwrap_or_default().max(recording.run.start_micros) as f64 / 1e6
+/// The time between two moments in microseconds, in seconds.
+fn between(from: u64, until: u64) -> f64 {
+    until.saturating_sub(from) as f64 / 1e6
+}
+
+/// How long an attempt took; if it had not ended when the recording did, until then.
+fn took(attempt: &AttemptLines<'_>, until: u64) -> f64 {
+    match attempt.of(Phase::TaskTotal) {
+        Some(total) => seconds(total.elapsed_nanos),
+        None => between(attempt.task.start_micros, until),
+    }
 }
 
 fn spent(attempt: &AttemptLines<'_>) -> Spent {
-    let mut all = Spent::default();
-    for line in &attempt.phases {
-        *all.0.entry(line.phase).or_default() += seconds(line.elapsed_nanos);
-    }
-    all
+    attempt.phases.iter().map(|line| (line.phase, line.elapsed_nanos)).collect()
 }
 
 /// What the attempts spent, and where some had not ended when the recording did, what these had spent by its last second.
@@ -259,13 +277,13 @@ fn all_spent(recording: &Recording, ended: &[Spent]) -> Vec<Spent> {
     let mut all = ended.to_vec();
     if let (None, Some(last)) = (&recording.end, recording.seconds.last()) {
         for open in [&last.open_readers_nanos, &last.open_writers_nanos] {
-            all.push(Spent(open.iter().map(|(phase, nanos)| (*phase, seconds(*nanos))).collect()));
+            all.push(open.iter().map(|(phase, nanos)| (*phase, *nanos)).collect());
         }
     }
     all
 }
 
-fn parts(all: &[Spent], spans: Spans) -> Vec<Share> {
+fn parts(all: &[Spent], spans: Spans) -> Vec<PartShare> {
     // Of the sides of tasks that were at work for so long in sum.
     let side = |is_of: fn(&Spent) -> bool, time: &dyn Fn(&Spent) -> f64| {
         let of_side = all.iter().filter(|spent| is_of(spent));
@@ -290,36 +308,35 @@ fn parts(all: &[Spent], spans: Spans) -> Vec<Share> {
         (Part::WaitForReader, wait(Spent::writes, Phase::WaitReadTime)),
         (Part::WaitForWriter, wait(Spent::reads, Phase::WaitWriteTime)),
     ];
-    let mut shares: Vec<Share> = parts
+    let mut shares: Vec<PartShare> = parts
         .into_iter()
         .filter(|(_, seconds)| *seconds > 0.0)
-        .map(|(part, seconds)| Share { part, seconds, share: seconds / spans.wall.max(1e-9) })
+        .map(|(part, seconds)| PartShare { part, seconds, share: seconds / spans.wall.max(1e-9) })
         .collect();
     shares.sort_by(|left, right| right.share.total_cmp(&left.share));
     shares
 }
 
-/// How long each task took that reads a split: its attempts together, where one of them was done or goes on.
+/// How long each task took that reads a split: its attempts together, where one of them was done or goes on. The others tell nothing
+/// about splits, but the slots were busy with them.
 fn skew(recording: &Recording, attempts: &[AttemptLines<'_>], moving: f64) -> Option<Skew> {
     let slots = attempts.iter().filter_map(|attempt| attempt.task.slot).collect::<HashSet<u32>>().len();
-    let until = until(recording);
+    let until = recording.until();
+    let mut busy = 0.0;
     let mut tasks: BTreeMap<u32, (f64, bool, &str)> = BTreeMap::new();
     for attempt in attempts.iter().filter(|attempt| attempt.task.slot.is_some()) {
-        let time = match attempt.of(Phase::TaskTotal) {
-            Some(total) => seconds(total.elapsed_nanos),
-            None => (until - attempt.task.start_micros as f64 / 1e6).max(0.0),
-        };
+        let time = took(attempt, until);
+        busy += time;
         let task = tasks.entry(attempt.task.number).or_insert((0.0, false, &attempt.task.split));
         task.0 += time;
-        task.1 |= !attempt.has_failed();
+        task.1 |= !attempt.was_aborted();
     }
     let tasks: Vec<(f64, &str)> =
         tasks.into_values().filter(|(_, counts, _)| *counts).map(|(time, _, split)| (time, split)).collect();
     if tasks.len() < 2 || slots == 0 {
         return None;
     }
-    let sum: f64 = tasks.iter().map(|(time, _)| time).sum();
-    let mean = sum / tasks.len() as f64;
+    let mean = tasks.iter().map(|(time, _)| time).sum::<f64>() / tasks.len() as f64;
     let (longest, split) = tasks.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
     Some(Skew {
         tasks: tasks.len() as u64,
@@ -327,7 +344,7 @@ fn skew(recording: &Recording, attempts: &[AttemptLines<'_>], moving: f64) -> Op
         longest_seconds: *longest,
         longest_split: split.to_string(),
         ratio: longest / mean.max(1e-9),
-        idle: (1.0 - sum / (slots as f64 * moving).max(1e-9)).clamp(0.0, 1.0),
+        idle: (1.0 - busy / (slots as f64 * moving).max(1e-9)).clamp(0.0, 1.0),
     })
 }
 
@@ -357,7 +374,7 @@ fn phases(recording: &Recording) -> Vec<PhaseRow> {
 }
 
 fn tasks(recording: &Recording, attempts: &[AttemptLines<'_>], spent: &[Spent]) -> Vec<TaskRow> {
-    let until = until(recording);
+    let until = recording.until();
     let row = |(attempt, spent): (&AttemptLines<'_>, &Spent)| {
         let total = attempt.of(Phase::TaskTotal);
         let data = [Phase::ReadTaskData, Phase::WriteTaskData];
@@ -369,10 +386,7 @@ fn tasks(recording: &Recording, attempts: &[AttemptLines<'_>], spent: &[Spent]) 
             is_lane: attempt.task.slot.is_none(),
             result: attempt.result().into(),
             message: total.and_then(|line| line.message.clone()),
-            seconds: match total {
-                Some(_) => spent.of(Phase::TaskTotal),
-                None => (until - attempt.task.start_micros as f64 / 1e6).max(0.0),
-            },
+            seconds: took(attempt, until),
             cpu_seconds: seconds(cpu.sum()),
             records: total.and_then(|line| line.records).unwrap_or_default(),
             bytes: total.and_then(|line| line.bytes).unwrap_or_default(),
@@ -388,6 +402,23 @@ fn tasks(recording: &Recording, attempts: &[AttemptLines<'_>], spent: &[Spent]) 
     let mut rows: Vec<TaskRow> = attempts.iter().zip(spent).map(row).collect();
     rows.sort_by(|left, right| right.seconds.total_cmp(&left.seconds));
     rows
+}
+
+impl Diagnosis {
+    /// The attempts at tasks that read a split, and at lanes, as people want them: those that failed first, then the slowest. One that was
+    /// cancelled because another failed is none of those.
+    pub fn listed(&self) -> (Vec<&TaskRow>, Vec<&TaskRow>) {
+        let (mut lanes, mut tasks): (Vec<_>, Vec<_>) = self.tasks.iter().partition(|row| row.is_lane);
+        [&mut tasks, &mut lanes].into_iter().for_each(|rows| rows.sort_by_key(|row| !row.has_failed()));
+        (tasks, lanes)
+    }
+}
+
+impl TaskRow {
+    /// Whether it failed by itself.
+    pub fn has_failed(&self) -> bool {
+        self.result == "failed"
+    }
 }
 
 impl Part {

@@ -7,14 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Perf;
 use super::recording::{DirtyLine, EndLine, PhaseLine, RunLine, Second, TaskLine};
+use super::{Perf, PerfRecord};
 use crate::metrics::StageMetrics;
 
 /// The file of perf records of all jobs of a run.
 pub struct Recorder {
     state: Mutex<State>,
-    /// Takes secrets out of what plugins have said.
+    /// Takes secrets out of names, and of what plugins have said.
     mask: Box<dyn Fn(&str) -> String + Send + Sync>,
 }
 
@@ -27,7 +27,7 @@ struct State {
 }
 
 /// Whose lines these are.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
     pub run: &'a str,
     pub job: &'a str,
@@ -46,13 +46,20 @@ pub struct Attempt<'a> {
     pub message: Option<&'a str>,
 }
 
+/// The same as it is written: without secrets.
+#[derive(Serialize)]
+struct Shown<'a> {
+    run: &'a str,
+    job: String,
+}
+
 /// A line: its type, whose it is, and what it says.
 #[derive(Serialize)]
 struct Line<'a, T> {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(flatten)]
-    owner: Owner<'a>,
+    owner: &'a Shown<'a>,
     #[serde(flatten)]
     content: T,
 }
@@ -79,12 +86,19 @@ impl Recorder {
 
     /// An entry of a job begins.
     pub fn begin(&self, line: &RunLine) {
+        let line = RunLine {
+            job: (self.mask)(&line.job),
+            reader: (self.mask)(&line.reader),
+            writer: (self.mask)(&line.writer),
+            transformers: line.transformers.iter().map(|name| (self.mask)(name)).collect(),
+            ..line.clone()
+        };
         self.write(&[Whole { kind: "run", content: line }]);
     }
 
     /// An attempt at a task begins.
     pub fn task(&self, line: &TaskLine) {
-        let line = TaskLine { split: (self.mask)(&line.split), ..line.clone() };
+        let line = TaskLine { job: (self.mask)(&line.job), split: (self.mask)(&line.split), ..line.clone() };
         self.write(&[Whole { kind: "task", content: line }]);
     }
 
@@ -92,7 +106,7 @@ impl Recorder {
     pub fn attempt(&self, owner: Owner<'_>, attempt: &Attempt<'_>) {
         let split = (self.mask)(attempt.split);
         let message = attempt.message.map(|message| (self.mask)(message));
-        let mut lines = phases(owner, attempt.perf);
+        let mut lines = phases(&self.shown(owner), &attempt.perf.records);
         for (place, line) in lines.iter_mut().enumerate() {
             line.content.task = Some(attempt.task.into());
             line.content.split = Some(split.clone());
@@ -105,9 +119,9 @@ impl Recorder {
         self.write(&lines);
     }
 
-    /// The phases of the job itself, once it has ended.
-    pub fn job(&self, owner: Owner<'_>, perf: &Perf) {
-        self.write(&phases(owner, perf));
+    /// Phases of the job itself that have ended.
+    pub fn job(&self, owner: Owner<'_>, ended: &[PerfRecord]) {
+        self.write(&phases(&self.shown(owner), ended));
     }
 
     /// How things are now.
@@ -116,33 +130,41 @@ impl Recorder {
             call.who = (self.mask)(&call.who);
             call.doing = (self.mask)(&call.doing);
         }
-        self.write(&[Line { kind: "second", owner, content: second }]);
+        self.write(&[Line { kind: "second", owner: &self.shown(owner), content: second }]);
     }
 
     /// What transformers measured: in the second that ends at this moment, or in the whole run.
     pub fn stages(&self, owner: Owner<'_>, stages: &[StageMetrics], second_micros: Option<u64>) {
         #[derive(Serialize)]
-        struct Stage<'a> {
+        struct Stage {
             #[serde(skip_serializing_if = "Option::is_none")]
             second_micros: Option<u64>,
             #[serde(flatten)]
-            stage: &'a StageMetrics,
+            stage: StageMetrics,
         }
-        let lines: Vec<_> = stages.iter().map(|stage| Stage { second_micros, stage }).collect();
-        let lines: Vec<_> = lines.into_iter().map(|content| Line { kind: "stage", owner, content }).collect();
-        self.write(&lines);
+        let owner = &self.shown(owner);
+        let content = |stage| Stage { second_micros, stage: self.without_secrets(stage) };
+        let lines = stages.iter().map(|stage| Line { kind: "stage", owner, content: content(stage) });
+        self.write(&lines.collect::<Vec<_>>());
     }
 
     /// How many records were dirty for each cause.
     pub fn dirty(&self, owner: Owner<'_>, causes: &[DirtyLine]) {
-        let lines: Vec<_> = causes.iter().map(|content| Line { kind: "dirty", owner, content }).collect();
-        self.write(&lines);
+        let owner = &self.shown(owner);
+        let content = |line: &DirtyLine| DirtyLine {
+            plugin: (self.mask)(&line.plugin),
+            cause: (self.mask)(&line.cause),
+            ..line.clone()
+        };
+        let lines = causes.iter().map(|line| Line { kind: "dirty", owner, content: content(line) });
+        self.write(&lines.collect::<Vec<_>>());
     }
 
     /// How it ended.
     pub fn end(&self, owner: Owner<'_>, line: &EndLine) {
         let message = line.message.as_deref().map(|message| (self.mask)(message));
-        self.write(&[Line { kind: "end", owner, content: EndLine { message, ..line.clone() } }]);
+        let content = EndLine { message, ..line.clone() };
+        self.write(&[Line { kind: "end", owner: &self.shown(owner), content }]);
     }
 
     /// Why records could not be written, if so.
@@ -151,6 +173,20 @@ impl Recorder {
             Some(code) => std::io::Error::from_raw_os_error(code),
             None => std::io::Error::new(error.kind(), error.to_string()),
         })
+    }
+
+    fn shown<'a>(&self, owner: Owner<'a>) -> Shown<'a> {
+        Shown { run: owner.run, job: (self.mask)(owner.job) }
+    }
+
+    fn without_secrets(&self, stage: &StageMetrics) -> StageMetrics {
+        StageMetrics {
+            stage: (self.mask)(&stage.stage),
+            place: (self.mask)(&stage.place),
+            setting: (self.mask)(&stage.setting),
+            remarks: stage.remarks.iter().map(|remark| (self.mask)(remark)).collect(),
+            ..stage.clone()
+        }
     }
 
     /// Lines that belong together are written together. Of what cannot be written the first failure is kept: the run goes on.
@@ -183,11 +219,11 @@ impl State {
     }
 }
 
-fn phases(owner: Owner<'_>, perf: &Perf) -> Vec<Whole<PhaseLine>> {
+fn phases(owner: &Shown<'_>, ended: &[PerfRecord]) -> Vec<Whole<PhaseLine>> {
     let some = |number: u64| Some(number).filter(|number| *number > 0);
-    let lines = perf.records.iter().map(|record| PhaseLine {
+    let lines = ended.iter().map(|record| PhaseLine {
         run: owner.run.into(),
-        job: owner.job.into(),
+        job: owner.job.clone(),
         task: None,
         split: None,
         attempt: None,

@@ -3,10 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Phase, VERSION};
+
+#[cfg(test)]
+mod tests;
 
 /// `"type": "run"`: how an entry of a job begins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -114,10 +117,10 @@ pub struct Second {
     pub wait_for_reader_nanos: u64,
     pub wait_for_writer_nanos: u64,
     /// What the attempts that are open have spent so far, by phase, over all their readers…
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "of_known_phases")]
     pub open_readers_nanos: BTreeMap<Phase, u64>,
     /// …and over all their writers.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "of_known_phases")]
     pub open_writers_nanos: BTreeMap<Phase, u64>,
     /// The call of a plugin that has lasted longest, if it has lasted a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,6 +169,28 @@ pub struct EndLine {
     pub aborted_dirty: u64,
 }
 
+/// What a person calls an entry of a job, of which so many run: `orders, entry 3 of 5`.
+pub fn title(job: &str, content: usize, contents: usize) -> String {
+    match contents {
+        0 | 1 => job.to_string(),
+        several => format!("{job}, entry {} of {several}", content + 1),
+    }
+}
+
+impl RunLine {
+    /// What a person calls the entry.
+    pub fn title(&self) -> String {
+        title(&self.job, self.content, self.contents)
+    }
+}
+
+impl PhaseLine {
+    /// When the phase ended, in microseconds since 1970.
+    fn until(&self) -> u64 {
+        self.start_micros.saturating_add(self.elapsed_nanos / 1000)
+    }
+}
+
 /// What was recorded of one entry of a job.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
@@ -192,8 +217,8 @@ impl Recording {
         let mut places: HashMap<String, usize> = HashMap::new();
         let count = text.lines().count();
         for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-            let tree: Value = match serde_json::from_str(line) {
-                Ok(tree) => tree,
+            let tree = match serde_json::from_str(line) {
+                Ok(tree) => without_nulls(tree),
                 // The process was killed while it wrote.
                 Err(_) if number == count && number > 1 && !text.ends_with('\n') => break,
                 Err(error) if all.is_empty() => {
@@ -226,6 +251,8 @@ impl Recording {
             let of = &mut all[*place];
             match kind.as_str() {
                 "task" => of.tasks.push(serde_json::from_value(tree).map_err(wrong)?),
+                // Of a phase that a newer version has added.
+                "phase" if tree["phase"].as_str().is_some_and(|name| Phase::named(name).is_none()) => {}
                 "phase" => of.phases.push(serde_json::from_value(tree).map_err(wrong)?),
                 "second" => of.seconds.push(serde_json::from_value(tree).map_err(wrong)?),
                 "dirty" => of.dirty.push(serde_json::from_value(tree).map_err(wrong)?),
@@ -261,11 +288,19 @@ impl Recording {
         self.tasks.iter().zip(phases).map(|(task, phases)| AttemptLines { task, phases }).collect()
     }
 
+    /// The last moment that was recorded, in microseconds since 1970: what has not ended by then is open until then.
+    pub fn until(&self) -> u64 {
+        let phases = self.phases.iter().map(PhaseLine::until);
+        let tasks = self.tasks.iter().map(|task| task.start_micros);
+        let seconds = self.seconds.iter().map(|second| second.micros);
+        let end = self.end.iter().map(|end| end.micros);
+        phases.chain(tasks).chain(seconds).chain(end).fold(self.run.start_micros, u64::max)
+    }
+
     /// How much was moved; of a run that has not ended, up to its last second.
     pub fn counts(&self) -> RecordedCounts {
         if let Some(end) = &self.end {
             return RecordedCounts {
-                micros: end.micros,
                 read: end.read,
                 read_bytes: end.read_bytes,
                 written: end.written,
@@ -276,13 +311,12 @@ impl Recording {
             };
         }
         let last = self.seconds.last().cloned().unwrap_or_default();
-        // What attempts had read that failed was counted as well.
-        let failed = self.attempts().into_iter().filter(AttemptLines::has_failed);
-        let totals: Vec<_> = failed.filter_map(|attempt| attempt.of(Phase::TaskTotal)).collect();
+        // What they had read was counted as well.
+        let aborted = self.attempts().into_iter().filter(AttemptLines::was_aborted);
+        let totals: Vec<_> = aborted.filter_map(|attempt| attempt.of(Phase::TaskTotal)).collect();
         let aborted: u64 = totals.iter().filter_map(|line| line.records).sum();
         let aborted_bytes: u64 = totals.iter().filter_map(|line| line.bytes).sum();
         RecordedCounts {
-            micros: last.micros,
             read: last.read_records.saturating_sub(aborted),
             read_bytes: last.read_bytes.saturating_sub(aborted_bytes),
             written: last.written_records,
@@ -293,15 +327,33 @@ impl Recording {
         }
     }
 
-    /// What it is compared with: the entry of the other run with the same name and number. Where both runs are of a single entry, that
-    /// is meant, whatever its name.
+    /// What it, one of these, is compared with: the entry of the other run with the same name and number. Of several such entries (job
+    /// files of one name in different folders) the first with the first, and so on. Where both runs are of a single entry, that is meant,
+    /// whatever its name.
     pub fn counterpart<'a>(&self, among: &[Recording], others: &'a [Recording]) -> Option<&'a Recording> {
-        let same = |other: &&Recording| (&other.run.job, other.run.content) == (&self.run.job, self.run.content);
+        let is_like = |other: &&Recording| (&other.run.job, other.run.content) == (&self.run.job, self.run.content);
         match (among, others) {
             ([_], [only]) => Some(only),
-            _ => others.iter().find(same),
+            _ => {
+                let before = among.iter().take_while(|other| !std::ptr::eq(*other, self)).filter(is_like).count();
+                others.iter().filter(is_like).nth(before)
+            }
         }
     }
+}
+
+/// A line in which a field that is nothing is as good as absent.
+fn without_nulls(mut line: Value) -> Value {
+    if let Value::Object(fields) = &mut line {
+        fields.retain(|_, value| !value.is_null());
+    }
+    line
+}
+
+/// What was spent with each phase, but those that a newer version has added.
+fn of_known_phases<'de, D: Deserializer<'de>>(nanos: D) -> Result<BTreeMap<Phase, u64>, D::Error> {
+    let all = BTreeMap::<String, u64>::deserialize(nanos)?;
+    Ok(all.into_iter().filter_map(|(name, nanos)| Some((Phase::named(&name)?, nanos))).collect())
 }
 
 /// How many records waited for their key, if that is what a stage tells of.
@@ -313,8 +365,6 @@ fn waiting(stage: &Value) -> Option<f64> {
 /// How much was moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedCounts {
-    /// Until when, in microseconds since 1970-01-01 UTC.
-    pub micros: u64,
     pub read: u64,
     pub read_bytes: u64,
     pub written: u64,
@@ -343,42 +393,8 @@ impl<'a> AttemptLines<'a> {
         self.of(Phase::TaskTotal).map_or("open", |total| total.result.as_deref().unwrap_or("done"))
     }
 
-    /// Whether it ended otherwise than it should.
-    pub fn has_failed(&self) -> bool {
+    /// Whether it ended otherwise than it should: nothing of it counts.
+    pub fn was_aborted(&self) -> bool {
         !matches!(self.result(), "done" | "open")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HEADER: &str = r#"{"type":"run","version":1,"run":"r","job":"j","start_micros":5}"#;
-
-    #[test]
-    fn lines_find_their_run_and_a_torn_last_line_is_left_out() {
-        let text = format!(
-            "{HEADER}\n{}\n{}\n{}\n{{\"type\":\"pha",
-            r#"{"type":"task","run":"r","job":"j","task":"t","number":0,"split":"a","attempt":1,"slot":0,"start_micros":6}"#,
-            r#"{"type":"phase","run":"r","job":"j","task":"t","attempt":1,"phase":"READ_TASK_DATA","start_micros":7,"elapsed_nanos":1500000000}"#,
-            r#"{"type":"second","run":"r","job":"j","micros":9,"read_records":3,"read_bytes":4,"written_records":2,"queued_records":1,"queued_bytes":1,"fill":0.25,"open_tasks":1,"tasks_known":1,"tasks_done":0,"wait_for_reader_nanos":0,"wait_for_writer_nanos":0}"#,
-        );
-        let all = Recording::read(&text).unwrap();
-        assert_eq!(all.len(), 1);
-        assert_eq!((all[0].tasks[0].slot, all[0].seconds[0].fill), (Some(0), 0.25));
-        let attempts = all[0].attempts();
-        let reading = attempts[0].of(Phase::ReadTaskData).map(|line| line.elapsed_nanos);
-        assert_eq!((attempts.len(), reading, attempts[0].result()), (1, Some(1_500_000_000), "open"));
-        assert_eq!(all[0].end, None);
-    }
-
-    #[test]
-    fn what_is_no_recording_is_refused_with_its_line() {
-        let refused = |text: &str| Recording::read(text).unwrap_err();
-        assert!(refused("").contains("no perf records"));
-        assert!(refused("{}\n").starts_with("line 1: "));
-        assert!(refused("# a page\n").starts_with("line 1: this is no perf record"));
-        assert!(refused(&format!("{HEADER}\nnonsense\n{HEADER}\n")).starts_with("line 2: "));
-        assert!(refused(&HEADER.replace("\"version\":1", "\"version\":99")).contains("version 99"));
     }
 }

@@ -93,17 +93,17 @@ fn of_one<E: Error>(
     recording: &Recording,
     tell: &mut impl FnMut(Value) -> Result<(), E>,
 ) -> Result<(), E> {
-    let title = format!("{}, entry {} ({})", recording.run.job, recording.run.content + 1, recording.run.run);
+    let title = format!("{} ({})", recording.run.title(), recording.run.run);
     tell(json!({ "ph": "M", "name": "process_name", "pid": process, "args": { "name": title } }))?;
     let mut tracks = BTreeSet::new();
     let attempts = recording.attempts();
-    let last = last_moment(recording);
+    let until = recording.until();
     for attempt in &attempts {
         let sums = sums(attempt);
         if attempt.of(Phase::TaskTotal).is_none() {
             let track = Track::of(attempt.task, Phase::TaskTotal);
             tracks.insert(track);
-            tell(open_span(process, track, attempt.task, last))?;
+            tell(open_span(process, track, attempt.task, until))?;
         }
         for line in attempt.phases.iter().filter(|line| line.phase.is_stretch()) {
             let track = Track::of(attempt.task, line.phase);
@@ -132,13 +132,6 @@ fn of_one<E: Error>(
     before.zip(&recording.seconds).flat_map(|(before, now)| counters(process, before, now)).try_for_each(tell)
 }
 
-/// When the recording ended, in microseconds since 1970.
-fn last_moment(recording: &Recording) -> u64 {
-    let phases = recording.phases.iter().map(|line| line.start_micros + line.elapsed_nanos / 1000);
-    let tasks = recording.tasks.iter().map(|task| task.start_micros);
-    phases.chain(tasks).chain([recording.counts().micros]).max().unwrap_or_default()
-}
-
 /// The phases of an attempt that are sums of many short times and have no place of their own, in milliseconds.
 fn sums(attempt: &AttemptLines<'_>) -> Map<String, Value> {
     let sums = attempt.phases.iter().filter(|line| !line.phase.is_stretch());
@@ -163,7 +156,7 @@ fn span(process: u64, track: Track, line: &PhaseLine, sums: Option<&Map<String, 
 }
 
 /// An attempt that had not ended when the recording did: it lasts until then.
-fn open_span(process: u64, track: Track, task: &TaskLine, last: u64) -> Value {
+fn open_span(process: u64, track: Track, task: &TaskLine, until: u64) -> Value {
     let told = facts([
         ("split", Some(task.split.clone().into())),
         ("attempt", Some(task.attempt.into())),
@@ -171,7 +164,7 @@ fn open_span(process: u64, track: Track, task: &TaskLine, last: u64) -> Value {
     ]);
     json!({
         "ph": "X", "cat": "phase", "name": Phase::TaskTotal.name(), "pid": process, "tid": track.number(),
-        "ts": task.start_micros, "dur": last.saturating_sub(task.start_micros), "args": told,
+        "ts": task.start_micros, "dur": until.saturating_sub(task.start_micros), "args": told,
     })
 }
 

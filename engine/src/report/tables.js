@@ -1,11 +1,14 @@
 // What is told in rows and columns.
 "use strict";
 
+// Not every distribution that is recorded tells its edges.
+const mostOf = (one) => one.max ?? one.p99;
+
 // The distribution of a latency, on a scale where each step is ten times the one before: all of it, and stronger from 50 % to 99 %.
 function spread(one, most) {
-  const at = (micros) => 100 * Math.log10(1 + micros) / Math.log10(1 + most);
+  const at = (micros) => 100 * Math.log10(1 + (micros ?? 0)) / Math.log10(1 + most);
   const bar = make("div", "spread");
-  for (const [from, to] of [[one.min, one.max], [one.p50, one.p99]]) {
+  for (const [from, to] of [[one.min, mostOf(one)], [one.p50, one.p99]]) {
     const part = make("i");
     part.style.left = at(from) + "%";
     part.style.width = Math.max(0.5, at(to) - at(from)) + "%";
@@ -17,7 +20,7 @@ function spread(one, most) {
 function latencies(run) {
   const all = run.stages.flatMap((stage) => (stage.latencies || []).map((latency) => [stage.stage, latency]));
   if (!all.length) return null;
-  const most = Math.max(1, ...all.map(([, one]) => one.max));
+  const most = Math.max(1, ...all.map(([, one]) => mostOf(one)));
   const points = ["min", "p50", "p75", "p95", "p98", "p99", "p999", "max"];
   const rows = all.map(([stage, one]) =>
     [stage, one.name, grouped(one.count), ...points.map((point) => time(one[point] / 1e6)), spread(one, most)]);
@@ -56,7 +59,8 @@ function attempts(name, { shown, count }, figures, id) {
   });
   const failed = (place) => (isUnsuccessful(shown[place].result) ? "unsuccessful" : "");
   const first = count > shown.length ? `the first ${shown.length} of ${grouped(count)}` : counted(count, "attempt");
-  const section = card(`${name === "lanes" ? "Lanes" : "Tasks"}, those that failed first, then the slowest (${first})`, table(columns, rows, failed));
+  const order = shown[0].result === "failed" ? "those that failed, then the slowest" : "slowest first";
+  const section = card(`${name === "lanes" ? "Lanes" : "Tasks"}, ${order} (${first})`, table(columns, rows, failed));
   section.id = id(name);
   return section;
 }
@@ -79,8 +83,10 @@ function comparison(run, id) {
     const [now, then] = [of(run.parts), of(earlier.parts)];
     if (now > 0 || then > 0) rows.push([words, time(now), time(then), ratio(now, then)]);
   }
+  const told = (which, name, { result, verdict }) =>
+    make("div", "facts", `${which}: run ${name}, ${resultText(result)}${verdict ? "; " + verdict : ""}`);
   const section = card(`Compared with ${earlier.title} of ${moment(earlier.start_micros)}`,
-    make("div", "facts", `run ${earlier.run}: ${resultText(earlier.result)}${earlier.verdict ? "; " + earlier.verdict : ""}`),
+    told("this run", run.run.run, run), told("earlier", earlier.run, earlier),
     table([[""], ...numbers("this run", "earlier", "ratio")], rows));
   section.id = id("comparison");
   return section;

@@ -115,10 +115,13 @@ fn a_run_that_has_not_ended_is_shown_as_of_its_last_second() {
     };
     let mut cut = Recording { end: None, seconds: vec![second], ..recording("a") };
     cut.phases.clear();
+    // It began after the last second.
+    cut.tasks[0].start_micros = BEGIN + 4_200_000;
     let run = &data_of(&page(&[cut], None))[0];
+    assert_eq!(run["until"], 4_200_000);
     assert_eq!(
         ["result", "read", "written", "dirty", "filtered", "elapsed"].map(|name| run[name].clone()),
-        [json!("open"), json!(40), json!(30), json!(3), Value::Null, json!(4.0)]
+        [json!("open"), json!(40), json!(30), json!(3), Value::Null, json!(4.2)]
     );
 }
 
@@ -140,12 +143,13 @@ fn an_entry_is_compared_with_the_one_of_its_name_and_number() {
 #[test]
 fn what_failed_is_listed_before_what_was_slow_and_lanes_by_themselves() {
     let mut recorded = recording("slow");
-    for (task, slot, result) in [("failed", Some(0), "failed"), ("lane", None, "done")] {
+    let others = [("cancelled", Some(1), "cancelled"), ("failed", Some(0), "failed"), ("lane", None, "done")];
+    for (task, slot, result) in others {
         recorded.tasks.push(TaskLine { task: task.into(), split: task.into(), slot, ..recorded.tasks[0].clone() });
         recorded.phases.push(PhaseLine {
             task: Some(task.into()),
             result: Some(result.into()),
-            elapsed_nanos: 1000,
+            elapsed_nanos: if task == "cancelled" { 2000 } else { 1000 },
             ..recorded.phases[1].clone()
         });
     }
@@ -155,7 +159,8 @@ fn what_failed_is_listed_before_what_was_slow_and_lanes_by_themselves() {
         assert_eq!(run[of]["count"], shown.len());
         shown.iter().map(|row| row["split"].as_str().unwrap().to_string()).collect()
     };
-    assert_eq!((listed("splits"), listed("lanes")), (vec!["failed".into(), "slow".into()], vec!["lane".into()]));
+    assert_eq!(listed("splits"), ["failed", "slow", "cancelled"], "what was cancelled has not failed by itself");
+    assert_eq!(listed("lanes"), ["lane"]);
 }
 
 #[test]

@@ -8,8 +8,7 @@ function rowsOf(run) {
   const slots = [...new Set(run.attempts.map((attempt) => attempt.slot).filter((slot) => slot !== null))].sort((a, b) => a - b);
   const places = new Map(slots.map((slot, place) => [slot, place]));
   const rows = slots.map((slot) => ({ name: "slot " + slot, attempts: [] }));
-  const phasesUntil = run.job.reduce((last, [, at, took]) => Math.max(last, at + took), 1);
-  const end = run.attempts.reduce((last, attempt) => Math.max(last, attempt.at + (attempt.took ?? 0)), Math.max(phasesUntil, run.until));
+  const end = Math.max(1, run.until);
   for (const attempt of [...run.attempts].sort((a, b) => a.at - b.at)) {
     attempt.until = attempt.at + (attempt.took ?? Math.max(0, end - attempt.at));
     let row = rows[places.get(attempt.slot)];

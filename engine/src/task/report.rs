@@ -1,5 +1,7 @@
 //! What became of a task, as a value that can travel between processes: the records that went through it, its perf records, its failure.
 
+use std::iter::Sum;
+
 use serde::{Deserialize, Serialize};
 use transship_plugin_api::Report;
 
@@ -98,6 +100,12 @@ pub struct Counts {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+impl<'a> Sum<&'a Counts> for Counts {
+    fn sum<I: Iterator<Item = &'a Counts>>(all: I) -> Counts {
+        all.fold(Counts::default(), |sum, counts| sum.with(counts, u64::saturating_add))
+    }
 }
 
 impl Counts {

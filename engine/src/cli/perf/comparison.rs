@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{per_second, title};
+use super::text::per_second;
 use crate::cli::figures::{count_text, time_text};
 use crate::perf::diagnosis::{self, Diagnosis};
 use crate::perf::recording::Recording;
@@ -13,20 +13,20 @@ pub(super) fn text(earlier: &[Recording], later: &[Recording]) -> String {
     let pairs: Vec<_> = later.iter().map(|after| (after.counterpart(later, earlier), after)).collect();
     for (before, after) in pairs.iter().filter_map(|(before, after)| Some(((*before)?, *after))) {
         let (first, second) = (&before.run.run, &after.run.run);
-        let (one, other) = (title(&before.run), title(&after.run));
+        let (one, other) = (before.run.title(), after.run.title());
         let _ = match one == other {
-            true => writeln!(text, "{one}: run {first} beside run {second}"),
-            false => writeln!(text, "{one}, run {first}, beside {other}, run {second}"),
+            true => writeln!(text, "job {one}: run {first} beside run {second}"),
+            false => writeln!(text, "job {one}, run {first}, beside job {other}, run {second}"),
         };
         figures(&mut text, before, after);
     }
     let has_partner =
         |of: &Recording| pairs.iter().any(|(before, _)| before.is_some_and(|before| std::ptr::eq(before, of)));
     for alone in earlier.iter().filter(|before| !has_partner(before)) {
-        let _ = writeln!(text, "{}: only in the first", title(&alone.run));
+        let _ = writeln!(text, "job {}: only in the first", alone.run.title());
     }
     for (_, alone) in pairs.iter().filter(|(before, _)| before.is_none()) {
-        let _ = writeln!(text, "{}: only in the second", title(&alone.run));
+        let _ = writeln!(text, "job {}: only in the second", alone.run.title());
     }
     text
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::figures::{bytes_text, count_text, time_text};
 use crate::perf::diagnosis::{self, Diagnosis, TaskRow};
-use crate::perf::recording::{Recording, RunLine};
+use crate::perf::recording::Recording;
 
 /// How many of the slowest tasks are shown, and how many lanes.
 const SLOWEST: usize = 10;
@@ -19,14 +19,24 @@ const WORTH_A_WORD: f64 = 0.005;
 /// A phase that took a smaller part of the time is left out.
 const WORTH_A_ROW: f64 = 0.001;
 
+/// What is told of a distribution of waits, and its name in the records.
+const POINTS: [(&str, &str); 7] = [
+    ("median", "p50"),
+    ("p75", "p75"),
+    ("p95", "p95"),
+    ("p98", "p98"),
+    ("p99", "p99"),
+    ("p999", "p999"),
+    ("max", "max"),
+];
+
 /// All that is to say of one entry of a job.
 pub(super) fn text(recording: &Recording) -> String {
     let diagnosis = diagnosis::of(recording);
     let run = &recording.run;
     let mut text = String::new();
     let result = recording.end.as_ref().map_or("it goes on, or was killed", |end| end.result.as_str());
-    let title = title(run);
-    let _ = writeln!(text, "{title} ({} to {}), run {}: {result}", run.reader, run.writer, run.run);
+    let _ = writeln!(text, "job {} ({} to {}), run {}: {result}", run.title(), run.reader, run.writer, run.run);
     if let Some(message) = recording.end.as_ref().and_then(|end| end.message.as_ref()) {
         let _ = writeln!(text, "  why: {}", indented(message, "       "));
     }
@@ -53,14 +63,6 @@ pub(super) fn text(recording: &Recording) -> String {
         );
     }
     text
-}
-
-/// What a person calls an entry of a job.
-pub(super) fn title(run: &RunLine) -> String {
-    match run.contents {
-        0 | 1 => format!("job {}", run.job),
-        several => format!("job {}, entry {} of {several}", run.job, run.content + 1),
-    }
 }
 
 /// The message of a failure, which may have several lines.
@@ -128,12 +130,9 @@ fn phases(text: &mut String, diagnosis: &Diagnosis) {
     }
 }
 
-/// The tasks that read, then the lanes: of each those that failed first, then the slowest.
+/// The tasks that read, then the lanes.
 fn tasks(text: &mut String, diagnosis: &Diagnosis) {
-    let (mut lanes, mut tasks): (Vec<&TaskRow>, Vec<&TaskRow>) = diagnosis.tasks.iter().partition(|row| row.is_lane);
-    for rows in [&mut tasks, &mut lanes] {
-        rows.sort_by_key(|row| row.result != "failed");
-    }
+    let (tasks, lanes) = diagnosis.listed();
     table(text, "tasks", "task", &tasks);
     table(text, "lanes", "lane", &lanes);
     if let Some(skew) = &diagnosis.skew {
@@ -152,7 +151,7 @@ fn tasks(text: &mut String, diagnosis: &Diagnosis) {
 
 fn table(text: &mut String, all: &str, one: &str, rows: &[&TaskRow]) {
     let Some(first) = rows.first() else { return };
-    let order = if first.result == "failed" { "those that failed, then the slowest" } else { "slowest first" };
+    let order = if first.has_failed() { "those that failed, then the slowest" } else { "slowest first" };
     let _ = write!(
         text,
         "\n  {all}, {order} ({} of {})\n  {one:<5} {:>3} {:>9} {:>9} {:>13} {:>8} {:>8} {:>8} {:>8}{}\n",
@@ -189,7 +188,7 @@ fn table(text: &mut String, all: &str, one: &str, rows: &[&TaskRow]) {
             what.join(" ")
         );
         let _ = writeln!(text, "{}", line.trim_end());
-        if let Some(message) = row.message.as_ref().filter(|_| row.result == "failed") {
+        if let Some(message) = row.message.as_ref().filter(|_| row.has_failed()) {
             let _ = writeln!(text, "        why: {}", indented(message, "             "));
         }
     }
@@ -222,19 +221,15 @@ fn bars(text: &mut String, rows: &[(f64, u64)]) {
 fn latencies(text: &mut String, stage: &Value) {
     let name = stage["stage"].as_str().unwrap_or_default();
     for latency in stage["latencies"].as_array().into_iter().flatten() {
-        let millis = |key: &str| latency[key].as_f64().unwrap_or_default() / 1000.0;
+        // Not every distribution that is recorded has all of them.
+        let millis = |(word, key): (&str, &str)| Some(format!("{word} {:.2}", latency[key].as_f64()? / 1000.0));
+        let points: Vec<String> = POINTS.into_iter().filter_map(millis).collect();
         let _ = writeln!(
             text,
-            "\n  {name}, {} ms: count {}, median {:.2}, p75 {:.2}, p95 {:.2}, p98 {:.2}, p99 {:.2}, p999 {:.2}, max {:.2}",
+            "\n  {name}, {} ms: count {}, {}",
             latency["name"].as_str().unwrap_or_default(),
             count_text(latency["count"].as_u64().unwrap_or_default()),
-            millis("p50"),
-            millis("p75"),
-            millis("p95"),
-            millis("p98"),
-            millis("p99"),
-            millis("p999"),
-            millis("max"),
+            points.join(", ")
         );
         let number = |bucket: &Value, key: &str| bucket[key].as_u64().unwrap_or_default();
         let buckets = latency["buckets"].as_array().into_iter().flatten();

@@ -1,10 +1,11 @@
-//! What limited a run, in a sentence: which part, its share of the time, and what to try.
+//! What limited a run: which part, and its share of the time. Not here: what to try (`advice`).
 
 use std::collections::HashSet;
 
-use super::{Limit, Part, Share, Skew, seconds};
-use crate::perf::Phase;
+use super::{Limit, Part, PartShare, Skew};
 use crate::perf::recording::{LongCall, Recording};
+
+mod advice;
 
 /// A run that took less, in seconds, tells nothing.
 const TOO_SHORT: f64 = 0.1;
@@ -24,13 +25,11 @@ const LONG_SPLIT: f64 = 2.0;
 const IDLE_SLOTS: f64 = 0.35;
 /// Two shares of which one is so much of the other are as good as the same.
 const NEARLY: f64 = 0.8;
-/// A reader that uses less of its time on the CPU waits for somebody else.
-const WAITS_FOR_SOURCE: f64 = 0.2;
 /// A recording that ends while nothing has moved for so long, in seconds, is one of a run that stood still.
 const STOOD_STILL: f64 = 2.0;
 
 /// What limited a run.
-pub(super) fn limit(recording: &Recording, parts: &[Share], skew: Option<&Skew>, wall: f64) -> Limit {
+pub(super) fn limit(recording: &Recording, parts: &[PartShare], skew: Option<&Skew>, wall: f64) -> Limit {
     if let Some((still, call)) = stall(recording) {
         return standing_still(recording, still, call, wall);
     }
@@ -41,36 +40,42 @@ pub(super) fn limit(recording: &Recording, parts: &[Share], skew: Option<&Skew>,
     if let Some(skew) = skew.filter(|skew| skew.ratio >= LONG_SPLIT && skew.idle >= IDLE_SLOTS) {
         return one_split(skew, wall);
     }
-    let share_of = |part: Part| parts.iter().find(|share| share.part == part).map_or(0.0, |share| share.share);
-    let is_wait = |part: Part| matches!(part, Part::WaitForReader | Part::WaitForWriter);
-    let busiest = parts.iter().filter(|share| !is_wait(share.part)).max_by(|a, b| a.share.total_cmp(&b.share)).copied();
+    let busiest = parts.iter().filter(|part| !is_wait(part.part)).max_by(|a, b| a.share.total_cmp(&b.share)).copied();
     let most = busiest.map_or(0.0, |busiest| busiest.share);
-    let (for_reader, for_writer) = (share_of(Part::WaitForReader), share_of(Part::WaitForWriter));
-    if for_reader >= BOTH_WAIT && for_writer >= BOTH_WAIT && most < NOBODY_WORKS {
-        return named(Part::Channel, for_reader, |share| {
-            format!(
-                "the channel is the limit: both sides wait for each other, the writer for {share} of wall; let it hold more \
-                 (core.transport.channel.capacity and byteCapacity, --memory)"
-            )
-        });
-    }
-    if busiest.is_some_and(|busiest| is_tiny_channel(recording, busiest)) {
-        return named(Part::Channel, most, |share| {
-            format!(
-                "the channel is the limit: it holds so few records that handing them over costs more than reading and writing them, \
-                 {share} of wall; let it hold more (core.transport.channel.capacity and byteCapacity, --memory)"
-            )
-        });
-    }
-    // Who waits in front of the reader does no work: where that takes as long as the reader, more of it would only wait longer.
-    let slots = share_of(Part::Slots);
-    if slots >= WORTH_NAMING && slots >= NEARLY * most {
-        return named(Part::Slots, slots, |share| busy(recording, Part::Slots, share));
+    if let Some(limit) = handing_over(recording, parts, busiest).or_else(|| slots(recording, parts, most)) {
+        return limit;
     }
     match busiest.filter(|busiest| busiest.share >= WORTH_NAMING) {
-        Some(Share { part, share, .. }) => named(part, share, |share| busy(recording, part, share)),
+        Some(PartShare { part, share, .. }) => named(part, share, |share| advice::on(recording, part, share)),
         None => named(Part::None, most, |share| format!("nothing stands out: no part took more than {share} of wall")),
     }
+}
+
+/// Waiting for the other side is what a side does that is not the limit.
+fn is_wait(part: Part) -> bool {
+    matches!(part, Part::WaitForReader | Part::WaitForWriter)
+}
+
+fn share_of(part: Part, parts: &[PartShare]) -> f64 {
+    parts.iter().find(|share| share.part == part).map_or(0.0, |share| share.share)
+}
+
+/// The channel, where both sides wait for each other or it holds next to nothing.
+fn handing_over(recording: &Recording, parts: &[PartShare], busiest: Option<PartShare>) -> Option<Limit> {
+    let most = busiest.map_or(0.0, |busiest| busiest.share);
+    let (for_reader, for_writer) = (share_of(Part::WaitForReader, parts), share_of(Part::WaitForWriter, parts));
+    if for_reader >= BOTH_WAIT && for_writer >= BOTH_WAIT && most < NOBODY_WORKS {
+        return Some(named(Part::Channel, for_reader, advice::on_waiting_for_each_other));
+    }
+    let is_tiny = busiest.is_some_and(|busiest| is_tiny_channel(recording, busiest));
+    is_tiny.then(|| named(Part::Channel, most, advice::on_a_tiny_channel))
+}
+
+/// The slots. Who waits in front of the reader does no work: where that takes as long as the reader, more of it would only wait longer.
+fn slots(recording: &Recording, parts: &[PartShare], most: f64) -> Option<Limit> {
+    let slots = share_of(Part::Slots, parts);
+    let is_limit = slots >= WORTH_NAMING && slots >= NEARLY * most;
+    is_limit.then(|| named(Part::Slots, slots, |share| advice::on(recording, Part::Slots, share)))
 }
 
 /// A part with the sentence that is made of its share in percent.
@@ -101,7 +106,13 @@ fn standing_still(recording: &Recording, still: f64, call: &LongCall, wall: f64)
     let part = match call.call.as_str() {
         "transform" => Part::Transformers,
         "commit" => Part::Commit,
+        "open" | "splits" | "prepare" | "schema" if is_of(&recording.run.reader) => Part::OpenSource,
+        "open" | "prepare" if is_of(&recording.run.writer) => Part::OpenTarget,
+        _ if is_of(&recording.run.reader) => Part::Reader,
         _ if is_of(&recording.run.writer) => Part::Writer,
+        // What is called for the whole job, reader or writer.
+        "prepare" | "schema" => Part::Prepare,
+        "post" | "abort" => Part::Commit,
         _ => Part::Reader,
     };
     let sentence = format!(
@@ -115,100 +126,12 @@ fn standing_still(recording: &Recording, still: f64, call: &LongCall, wall: f64)
 }
 
 fn one_split(skew: &Skew, wall: f64) -> Limit {
-    named(Part::OneSplit, skew.longest_seconds / wall.max(1e-9), |share| {
-        format!(
-            "one split is the limit: {} took {share} of wall, {:.1} times as long as the mean, while slots had nothing to do; make splits \
-             smaller or even (splitPk with values that are spread evenly, a smaller splitFactor or split size)",
-            skew.longest_split, skew.ratio
-        )
-    })
-}
-
-/// What to say where a part was at work, or made others wait, for most of the time.
-fn busy(recording: &Recording, part: Part, share: &str) -> String {
-    match part {
-        Part::OpenSource => format!(
-            "opening the source is the limit: {share} of wall, until it connects and its query answers; look at the query and its \
-             indexes, or make fewer splits"
-        ),
-        Part::Reader if waits_for_source(recording) => format!(
-            "the reader is the limit: {share} of wall, and it waits for its source nearly all of that time; if the source has more to \
-             give, read more splits at once (speed.channel, splitPk) or fetch larger batches (fetchSize)"
-        ),
-        Part::Reader => format!(
-            "the reader is the limit: {share} of wall; read more splits at once (speed.channel, splitPk), fetch larger batches \
-             (fetchSize) or ask for less"
-        ),
-        Part::Transformers => {
-            let asks = recording.run.transformers.iter().any(|name| name == "lookup");
-            // Of a run that has not ended it is not known which of them.
-            let among = if asks && recording.end.is_none() { ", a lookup among them," } else { "" };
-            format!(
-                "the transformers{among} are the limit: {share} of wall; raise speed.channel, so that more of them work at once"
-            )
-        }
-        Part::Lookup => format!(
-            "the lookup is the limit: {share} of wall; raise its capacity, ask for several keys at once (batch) or keep answers (cache)"
-        ),
-        Part::OpenTarget => format!(
-            "opening the target is the limit: {share} of wall, until it connects and takes records; look for locks, or make fewer splits"
-        ),
-        Part::Writer => {
-            format!(
-                "the writer is the limit: {share} of wall; raise speed.channel or batchSize, or drop indexes while loading"
-            )
-        }
-        Part::Commit => {
-            let of_job = sum(recording, Phase::JobCommit) > sum(recording, Phase::WriteTaskPost);
-            let when = match of_job {
-                true => "of the whole job at its end",
-                false => "of each task; fewer splits commit less often",
-            };
-            format!(
-                "the commit is the limit: {share} of wall, {when}; look at what the target does then (indexes, constraints, its disk)"
-            )
-        }
-        Part::Prepare => format!(
-            "making ready is the limit: {share} of wall before any record moved; look at preSql and at how long connecting takes"
-        ),
-        Part::SpeedLimit => {
-            format!(
-                "the speed limit of the job is the limit: {share} of wall; raise or drop speed.byte and speed.record"
-            )
-        }
-        Part::Slots => {
-            let channels = recording.run.plan.get("channels").and_then(|channels| channels.as_u64()).unwrap_or(1);
-            format!(
-                "the slots of the run are the limit: {share} of wall; this entry may use {channels} of them, and others work beside it: \
-                 raise speed.channel or --slots, or give it more weight"
-            )
-        }
-        Part::Turn => format!(
-            "the target takes few tasks at once, and waiting for a turn is the limit: {share} of wall; fewer channels lose nothing"
-        ),
-        Part::WaitForReader | Part::WaitForWriter | Part::Channel | Part::OneSplit | Part::None => {
-            format!("{}: {share} of wall", part.words())
-        }
-    }
-}
-
-/// How long a phase took in all attempts at all tasks, or in the job.
-fn sum(recording: &Recording, phase: Phase) -> f64 {
-    recording.phases.iter().filter(|line| line.phase == phase).map(|line| seconds(line.elapsed_nanos)).sum()
-}
-
-/// Whether the reader's threads hardly used the CPU.
-fn waits_for_source(recording: &Recording) -> bool {
-    let lines = || recording.phases.iter().filter(|line| line.phase == Phase::ReadTaskData);
-    let (cpu, elapsed) = lines().fold((0, 0), |(cpu, elapsed), line| {
-        (cpu + line.cpu_nanos.unwrap_or(line.elapsed_nanos), elapsed + line.elapsed_nanos)
-    });
-    elapsed > 0 && (cpu as f64) < WAITS_FOR_SOURCE * elapsed as f64
+    named(Part::OneSplit, skew.longest_seconds / wall.max(1e-9), |share| advice::on_one_split(skew, share))
 }
 
 /// Whether records travel a few at a time although none of them takes long: then it is the handing over that takes the time, on
 /// whichever side that is measured.
-fn is_tiny_channel(recording: &Recording, busiest: Share) -> bool {
+fn is_tiny_channel(recording: &Recording, busiest: PartShare) -> bool {
     let held = recording.run.plan.get("capacity").and_then(|capacity| capacity["records"].as_u64());
     let records = recording.counts().read;
     let slots = recording.tasks.iter().filter_map(|task| task.slot).collect::<HashSet<u32>>().len().max(1);

@@ -61,6 +61,18 @@ fn an_attempt_that_has_not_ended_lasts_until_the_recording_ends() {
 }
 
 #[test]
+fn a_process_is_called_like_the_entry_everywhere_else() {
+    let named = |header: &str| {
+        let mut written = Vec::new();
+        write(&mut written, &Recording::read(header).unwrap()).unwrap();
+        let trace: Value = serde_json::from_slice(&written).unwrap();
+        trace["traceEvents"][0]["args"]["name"].clone()
+    };
+    assert_eq!(named(RUN), "j (r)");
+    assert_eq!(named(&RUN.replace('}', r#","content":1,"contents":3}"#)), "j, entry 2 of 3 (r)");
+}
+
+#[test]
 fn a_task_without_a_beginning_is_not_on_the_track_of_the_job() {
     let events = events(&[&phase("READ_TASK_DATA", r#","task":"u","attempt":1"#)]);
     assert_eq!(spans(&events)[0].0, Track::Unknown.name());
