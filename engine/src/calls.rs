@@ -1,7 +1,7 @@
 //! Which plugin call each thread is in, so that one that ignores the wish to end can be named.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
@@ -22,7 +22,14 @@ pub struct Calls {
 
 /// What a thread waits for in a call, as far as the plugin has told: a statement, a request.
 #[derive(Debug, Clone, Default)]
-pub struct Doing(Arc<Mutex<String>>);
+pub struct Doing(Arc<Mutex<Told>>);
+
+/// What a plugin told last.
+#[derive(Debug, Default)]
+struct Told {
+    what: String,
+    at: Option<Instant>,
+}
 
 /// One thread's line of calls, one after another.
 pub struct Line {
@@ -47,6 +54,8 @@ pub struct Stuck {
     pub lasting: Duration,
     /// What the plugin said last that it does, on one line, without secrets; empty: it never did.
     pub doing: String,
+    /// How long ago it said so, or the call began, if that is later.
+    pub still: Duration,
 }
 
 const NAMES: [&str; 20] = [
@@ -138,8 +147,10 @@ impl Calls {
             .filter_map(|line| {
                 let call = *NAMES.get(line.call.load(Ordering::Relaxed).checked_sub(1)?)?;
                 let lasting = Duration::from_millis(now.saturating_sub(line.since_millis.load(Ordering::Relaxed)));
-                let doing = in_brief(&line.secrets.mask(&line.doing.get()));
-                Some(Stuck { who: line.secrets.mask(&line.who), call, lasting, doing })
+                let told = line.doing.told();
+                let doing = in_brief(&line.secrets.mask(&told.what));
+                let still = told.at.map_or(lasting, |at| lasting.min(at.elapsed()));
+                Some(Stuck { who: line.secrets.mask(&line.who), call, lasting, doing, still })
             })
             .collect();
         stuck.sort_by_key(|stuck| std::cmp::Reverse(stuck.lasting));
@@ -156,7 +167,7 @@ impl Calls {
         self.cause.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Line>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Line>>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -169,13 +180,14 @@ const MOST_BYTES: usize = 16 << 10;
 impl Doing {
     /// It does this now.
     pub fn set(&self, what: &str) {
-        let mut doing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        doing.clear();
-        doing.push_str(&what[..what.floor_char_boundary(MOST_BYTES)]);
+        let mut told = self.told();
+        told.what.clear();
+        told.what.push_str(&what[..what.floor_char_boundary(MOST_BYTES)]);
+        told.at = Some(Instant::now());
     }
 
-    fn get(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

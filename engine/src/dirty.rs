@@ -1,5 +1,7 @@
 //! Dirty records: counted, held against the job's limit, and every one of them kept in a file of JSON lines.
 
+mod kind;
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -47,7 +49,7 @@ pub struct Dirty {
     file: Mutex<Option<File>>,
     first: OnceLock<String>,
     watchers: Mutex<Vec<Arc<dyn Watcher>>>,
-    /// How many there were for each cause.
+    /// How many there were for each kind of cause.
     causes: Mutex<BTreeMap<(Side, String, String), u64>>,
 }
 
@@ -177,7 +179,7 @@ impl Dirty {
             let value = short.map(|value| format!(", value {value:?}")).unwrap_or_default();
             format!("{split}{position}{column}{value}: {cause}")
         });
-        self.count_cause(place, &cause);
+        self.count_cause(place, &kind::of(&cause, record));
         if let Some(position) = record.position {
             let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
             watchers.iter().for_each(|watcher| watcher.dirty(place.number, place.attempt, position));
@@ -206,7 +208,7 @@ impl Dirty {
         *causes.entry(key).or_default() += 1;
     }
 
-    /// How many there were for each cause, those of failed attempts included; the most frequent come first.
+    /// How many there were for each kind of cause, those of failed attempts included; the most frequent come first.
     pub fn causes(&self) -> Vec<(Side, String, String, u64)> {
         let causes = self.causes.lock().unwrap_or_else(PoisonError::into_inner);
         let all = causes.iter().map(|((side, plugin, cause), count)| (*side, plugin.clone(), cause.clone(), *count));

@@ -8,6 +8,7 @@ use transship_plugin_api::{DirtyRecord, Error, Host, Result};
 use crate::calls::Doing;
 use crate::cancel::Cancel;
 use crate::dirty::{Dirty, Place, Side, Verdict};
+use crate::progress::Reach;
 
 /// The host for what belongs to the whole job.
 pub struct JobHost {
@@ -42,6 +43,8 @@ pub struct TaskHost {
     pub count: AtomicU64,
     /// When work began on each record of the batch at hand, as far as a writer has told it.
     pub started: Mutex<Vec<u64>>,
+    /// How far the task is.
+    pub reach: Arc<Reach>,
     /// What the plugin does.
     pub doing: Doing,
 }
@@ -88,6 +91,11 @@ impl TaskHost {
         (started.len() == records).then_some(started)
     }
 
+    /// The writer gets another batch: what it told of the one before is forgotten.
+    pub fn begins_batch(&self) {
+        self.take_started(0);
+    }
+
     /// How many dirty records it was told of.
     pub fn dirty_count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
@@ -130,6 +138,7 @@ impl Host for TaskHost {
         // Told in order, and once each: of anything else nothing could be concluded.
         if first_row == started.len() {
             started.extend_from_slice(moments);
+            self.reach.rows_begun(started.len() as u64);
         }
     }
 

@@ -50,7 +50,7 @@ pub struct Snapshot {
     pub dirty_records: u64,
     pub tasks_known: u64,
     pub tasks_done: u64,
-    /// Those that have begun and not ended.
+    /// Those that have begun and not ended, whether their readers still read or only their writers write.
     pub open_tasks: u64,
     pub all_tasks_known: bool,
     /// Bytes of the splits known so far, as the reader tells them, and of those that are done.
@@ -197,6 +197,12 @@ impl Drop for OpenedTask<'_> {
 }
 
 impl Snapshot {
+    /// Open tasks of which all is read.
+    pub fn only_writing(&self) -> u64 {
+        let Standing { running, waiting, blocked, .. } = self.standing;
+        self.open_tasks.saturating_sub((running + waiting + blocked) as u64)
+    }
+
     /// Several jobs together.
     pub fn sum(all: &[Snapshot]) -> Snapshot {
         let add = |of: fn(&Snapshot) -> u64| all.iter().map(of).sum();

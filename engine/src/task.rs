@@ -361,6 +361,7 @@ impl<'a> Attempt<'a> {
             dirty: self.line.dirty.clone(),
             count: AtomicU64::new(0),
             started: Mutex::default(),
+            reach: self.reach.clone(),
             doing: Doing::default(),
         })
     }

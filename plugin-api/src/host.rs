@@ -1,6 +1,7 @@
 //! What the engine offers a plugin while it works: a log, a place for dirty records, the question "shall I stop?".
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::error::Result;
 
@@ -19,8 +20,8 @@ pub trait Host: Send + Sync {
     fn is_cancelled(&self) -> bool;
 
     /// Tells when a writer began its work on records of the batch that it was given last: `moments`, in microseconds since 1970 UTC,
-    /// are those of the rows from `first_row` on. From them the engine knows how long each record waited. Who handles all
-    /// records of a batch at once need not tell it.
+    /// are those of the rows from `first_row` on, one after another. From them the engine knows how long each record waited, and how
+    /// far the batch is. Who handles all records of a batch at once need not tell it. [`Begun`] collects them.
     fn started(&self, first_row: usize, moments: &[u64]) {
         let _ = (first_row, moments);
     }
@@ -51,4 +52,30 @@ pub struct DirtyRecord<'a> {
     pub record: Option<&'a str>,
     /// More about the place, as a JSON object: the byte offset in a file, a key.
     pub place: Option<&'a str>,
+}
+
+/// When the work on records of a batch began, until the engine is told. Tell it before every wait, so that it never knows less than
+/// there is.
+#[derive(Debug, Default)]
+pub struct Begun {
+    /// The row that the first moment belongs to.
+    first: usize,
+    moments: Vec<u64>,
+}
+
+impl Begun {
+    /// The work on the next record begins now.
+    pub fn now(&mut self) {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.moments.push(since.as_micros() as u64);
+    }
+
+    /// Tells what is not told yet.
+    pub fn tell(&mut self, host: &dyn Host) {
+        if !self.moments.is_empty() {
+            host.started(self.first, &self.moments);
+            self.first += self.moments.len();
+            self.moments.clear();
+        }
+    }
 }

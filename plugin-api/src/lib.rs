@@ -28,7 +28,7 @@ pub use batch::{Batch, Origin};
 pub use dates::{ColumnFormats, DatePattern};
 pub use encoding::Encoding;
 pub use error::{Error, Kind, Result};
-pub use host::{DirtyRecord, Host, HostRef};
+pub use host::{Begun, DirtyRecord, Host, HostRef};
 pub use lookup::{Answer, Found, Lookup};
 pub use params::Params;
 pub use plugin::{Parameter, Plugin};

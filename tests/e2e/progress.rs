@@ -53,6 +53,30 @@ fn progress_is_within_five_points_of_the_truth_on_skewed_splits() {
 }
 
 #[test]
+fn a_batch_counts_as_far_as_a_slow_writer_tells() {
+    let reader = plugin("streamreader", json!({ "sliceRecordCount": 200, "column": [{ "value": 1 }] }));
+    let job = Job::new(reader, plugin("streamwriter", json!({ "print": false, "work": { "mean": "20 ms" } })));
+    let events = events(&Scratch::new(), &job, 0);
+    let progress: Vec<_> = of_kind(&events, "progress").collect();
+    // All records are in one batch.
+    assert!(progress.len() >= 2 && progress.iter().all(|event| event["written_records"] == 0), "{events:?}");
+    let shares: Vec<f64> = progress.iter().map(|event| event["share"].as_f64().unwrap_or(0.0)).collect();
+    assert!(shares.is_sorted() && shares[0] > 0.0 && shares[0] < *shares.last().unwrap(), "{shares:?}");
+    let last = progress.last().unwrap();
+    assert_eq!(number(last, "/tasks/open"), 1, "all is read, and the task is open: {last}");
+}
+
+#[test]
+fn how_much_is_done_is_not_told_while_nobody_knows() {
+    let slow = json!({ "at": "next", "how": "delay", "millis": 300 });
+    let job = faulty(json!({ "records": 100, "hideSize": true, "fail": slow }), json!({}));
+    let events = events(&Scratch::new(), &job, 0);
+    let progress: Vec<_> = of_kind(&events, "progress").collect();
+    assert!(!progress.is_empty() && progress.iter().all(|event| event.get("share").is_none()), "{events:?}");
+    assert!(progress.iter().all(|event| event["slowest"].get("share").is_none()), "{events:?}");
+}
+
+#[test]
 fn each_thing_that_happens_is_a_line_of_json_and_the_summary_is_the_last() {
     let scratch = Scratch::new();
     let slow = json!({ "at": "next", "how": "delay", "millis": 150 });

@@ -72,7 +72,8 @@ struct Tasks {
 struct Slowest {
     task: u32,
     split: String,
-    share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
     open_seconds: f64,
 }
 
@@ -107,7 +108,7 @@ impl<'a> Events<'a> {
             return;
         }
         for (job, told) in self.watched.iter().zip(&mut self.told) {
-            let now = job.progress.snapshot();
+            let now = job.snapshot();
             if is_yet_to_begin(&now) {
                 told.at = Instant::now();
             } else if now.has_begun && !now.has_ended && told.at.elapsed() >= INTERVAL {
@@ -156,7 +157,7 @@ impl Slowest {
         Slowest {
             task: task.number,
             split: task.label.clone(),
-            share: shown_share(task.share),
+            share: task.share.map(shown_share),
             open_seconds: task.lasts.as_secs_f64(),
         }
     }

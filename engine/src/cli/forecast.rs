@@ -65,8 +65,9 @@ impl Forecast {
 
 /// How many seconds an open task will take, if it goes on as it did.
 fn left_of(task: &OpenTask) -> Option<f64> {
-    let moved = task.share - task.began_at;
-    (moved >= 0.01).then(|| task.lasts.as_secs_f64() * (1.0 - task.share) / moved)
+    let share = task.share?;
+    let moved = share - task.began_at;
+    (moved >= 0.01).then(|| task.lasts.as_secs_f64() * (1.0 - share) / moved)
 }
 
 /// The open task that will end last, as far as one can tell.
@@ -80,9 +81,13 @@ pub(super) fn shown_share(share: f64) -> f64 {
     share.min(NEARLY_ALL)
 }
 
-/// The same in whole percent, never rounded up.
-pub(super) fn percent(share: f64) -> u32 {
-    (shown_share(share) * 100.0) as u32
+/// The same in percent, never rounded up: whole ones, but of what has just begun tenths.
+pub(super) fn percent(share: f64) -> String {
+    let percent = shown_share(share) * 100.0;
+    match percent {
+        ..10.0 => format!("{:.1}", (percent * 10.0).floor() / 10.0),
+        _ => format!("{percent:.0}", percent = percent.floor()),
+    }
 }
 
 /// A time that is left, as exactly as one can know it.
@@ -94,8 +99,8 @@ pub(super) fn left_text(left: Duration) -> String {
         ..20.0 => format!("about {} s left", steps_of(1.0)),
         ..55.0 => format!("about {} s left", steps_of(5.0)),
         ..5_400.0 => format!("about {} min left", steps_of(60.0) / 60),
-        ..172_800.0 => format!("about {} h left", steps_of(3_600.0) / 3_600),
-        _ => format!("about {} days left", steps_of(86_400.0) / 86_400),
+        ..172_800.0 => format!("about {} h {} min left", steps_of(60.0) / 3_600, steps_of(60.0) / 60 % 60),
+        _ => format!("about {} days {} h left", steps_of(3_600.0) / 86_400, steps_of(3_600.0) / 3_600 % 24),
     }
 }
 
@@ -116,7 +121,14 @@ mod tests {
     }
 
     fn task(size: f64, share: f64, lasts: u64) -> OpenTask {
-        OpenTask { number: 0, label: "a".into(), size, share, lasts: Duration::from_secs(lasts), began_at: 0.0 }
+        OpenTask {
+            number: 0,
+            label: "a".into(),
+            size,
+            share: Some(share),
+            lasts: Duration::from_secs(lasts),
+            began_at: 0.0,
+        }
     }
 
     fn seconds((forecast, work): (Forecast, Work)) -> Option<f64> {
@@ -181,7 +193,8 @@ mod tests {
 
     #[test]
     fn nothing_that_goes_on_is_shown_to_be_all_done() {
-        assert_eq!([0.0, 0.125, 0.5, 0.985, 0.999, 1.0].map(percent), [0, 12, 50, 98, 99, 99]);
+        let shares = [0.0, 0.0019, 0.0999, 0.125, 0.5, 0.985, 0.999, 1.0];
+        assert_eq!(shares.map(percent), ["0.0", "0.1", "9.9", "12", "50", "98", "99", "99"]);
         assert_eq!([0.0, 0.5, 0.995, 1.0].map(shown_share), [0.0, 0.5, 0.99, 0.99]);
     }
 
@@ -196,8 +209,8 @@ mod tests {
             "about 55 s left",
             "about 2 min left",
             "about 84 min left",
-            "about 2 h left",
-            "about 3 days left",
+            "about 2 h 0 min left",
+            "about 2 days 8 h left",
         ];
         assert_eq!(told, expected);
     }

@@ -7,6 +7,8 @@ use crate::progress::Snapshot;
 
 /// What was counted in so much time tells how fast things go.
 const LATELY: Duration = Duration::from_secs(10);
+/// Who waited for less of it, added up over all tasks, is not held up.
+const WORTH_NAMING: f64 = 0.1;
 /// How often what is counted is noted.
 const STEP: Duration = Duration::from_millis(500);
 
@@ -62,12 +64,16 @@ impl Period {
         self.per_second(|counted| counted.read_bytes)
     }
 
-    /// Which side the other one waited for, or whether both waited for a speed limit; none where neither waited much more than the other.
+    /// Which side the other one waited for, or whether both waited for a speed limit; none where neither waited for long, or much longer
+    /// than the other.
     pub(super) fn limit(&self) -> Option<&'static str> {
+        let long = (WORTH_NAMING * self.time.as_nanos() as f64) as u64;
         let for_reader = self.grown(|counted| counted.wait_for_reader_nanos);
         let for_writer = self.grown(|counted| counted.wait_for_writer_nanos);
         let for_limit = self.grown(|counted| counted.wait_for_limit_nanos);
-        if for_limit > 2 * for_writer && 2 * for_limit > for_reader {
+        if for_reader.max(for_writer).max(for_limit) < long {
+            None
+        } else if for_limit > 2 * for_writer && 2 * for_limit > for_reader {
             Some("speed-limited")
         } else if for_writer > 2 * for_reader {
             Some("writer-bound")
@@ -161,10 +167,11 @@ mod tests {
             wait_for_writer_nanos: for_writer,
             ..Snapshot::default()
         };
-        let limit = |now, before| Period { before, now, time: Duration::from_secs(1) }.limit();
+        let limit = |now, before| Period { before, now, time: Duration::from_nanos(100) }.limit();
         assert_eq!(limit(waited(10, 90), waited(10, 10)), Some("writer-bound"));
         assert_eq!(limit(waited(90, 90), waited(10, 90)), Some("reader-bound"));
         assert_eq!(limit(waited(50, 50), waited(0, 0)), None);
+        assert_eq!(limit(waited(9, 0), waited(0, 0)), None, "that is next to nothing");
         let limited = Snapshot { wait_for_limit_nanos: 80, ..waited(90, 10) };
         assert_eq!(limit(limited, Snapshot::default()), Some("speed-limited"));
     }

@@ -15,8 +15,9 @@ use super::view::View;
 use crate::calls::{Calls, Stuck};
 use crate::error::Failure;
 use crate::metrics::StageMetrics;
+use crate::perf::Phase;
 use crate::perf::meter::Attempts;
-use crate::progress::Progress;
+use crate::progress::{Progress, Snapshot};
 
 /// How often to look.
 const TICK: Duration = Duration::from_millis(200);
@@ -42,6 +43,23 @@ pub(super) struct Watched<'a> {
     pub attempts: Option<Attempts>,
     pub progress: &'a Progress,
     pub each_second: EachSecond<'a>,
+}
+
+impl Watched<'_> {
+    /// What is counted of it, with waits that have not ended.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let mut now = self.progress.snapshot();
+        for (phase, lasting) in self.attempts.iter().flat_map(Attempts::now) {
+            let waits = match phase {
+                Phase::WaitReadTime => &mut now.wait_for_reader_nanos,
+                Phase::WaitWriteTime => &mut now.wait_for_writer_nanos,
+                Phase::WaitLimitTime => &mut now.wait_for_limit_nanos,
+                _ => continue,
+            };
+            *waits += lasting.as_nanos() as u64;
+        }
+        now
+    }
 }
 
 /// Puts in order what lies around before the process ends without waiting for the jobs, and answers what to say of it.
@@ -175,7 +193,8 @@ mod tests {
     use super::*;
 
     fn stuck(lasting: u64) -> Vec<Stuck> {
-        vec![Stuck { who: "task 1".into(), call: "next", lasting: Duration::from_secs(lasting), doing: String::new() }]
+        let lasting = Duration::from_secs(lasting);
+        vec![Stuck { who: "task 1".into(), call: "next", lasting, doing: String::new(), still: lasting }]
     }
 
     #[test]

@@ -62,6 +62,10 @@ impl Stillness {
             return None;
         }
         let doings = doings();
+        if let Some(told) = doings.told_last().filter(|told| *told < still) {
+            (self.since, self.tell_after) = (now.checked_sub(told).unwrap_or(now), STILL);
+            return None;
+        }
         let why = doings.long_call().or_else(|| doings.waits(job.has_begun))?;
         self.tell_after = 2 * still;
         Some(format!("nothing has moved for {:.0} s: {why}", still.as_secs_f64()))
@@ -69,6 +73,11 @@ impl Stillness {
 }
 
 impl Doings {
+    /// How long ago a call told of another thing than it began with: one that does so moves, though nobody can count how far.
+    fn told_last(&self) -> Option<Duration> {
+        self.calls.iter().filter(|call| call.still < call.lasting).map(|call| call.still).min()
+    }
+
     /// The call that holds everything up.
     fn long_call(&self) -> Option<String> {
         let mut long = self.calls.iter().filter(|call| call.lasting >= LONG);
@@ -145,8 +154,9 @@ mod tests {
 
     fn in_write(lasting: u64) -> Doings {
         let who = "task 0 (a.csv), sqlitewriter".into();
+        let doing = "INSERT INTO a".into();
         Doings {
-            calls: vec![Stuck { who, call: "write", lasting: at(lasting), doing: "INSERT INTO a".into() }],
+            calls: vec![Stuck { who, call: "write", lasting: at(lasting), doing, still: at(lasting) }],
             phases: Vec::new(),
             to_come: 0,
         }
@@ -198,6 +208,22 @@ mod tests {
         assert_eq!(stillness.tell(&snapshot, || in_write(0), start + at(60)), None);
         let idle = [(Phase::ReadTaskData, 20), (Phase::WaitReadTime, 20), (Phase::WaitSlotTime, 1)];
         assert_eq!(told(in_phases(idle)), None);
+    }
+
+    #[test]
+    fn a_call_that_does_one_thing_after_another_is_no_stall_until_one_of_them_lasts() {
+        let mut stillness = Stillness::new();
+        let start = Instant::now();
+        let snapshot = Snapshot { read_records: 5, ..Snapshot::default() };
+        let mut tell = |seconds: u64, still: u64| {
+            let mut doings = in_write(seconds);
+            doings.calls[0].still = at(still);
+            stillness.tell(&snapshot, || doings, start + at(seconds))
+        };
+        assert_eq!([0, 10, 20, 30].map(|seconds| tell(seconds, 1)), [const { None }; 4]);
+        assert_eq!([35, 38].map(|seconds| tell(seconds, seconds - 29)), [const { None }; 2]);
+        let told = tell(39, 10).expect("the last one lasts");
+        assert!(told.starts_with("nothing has moved for 10 s: ") && told.ends_with("for 39 s"), "{told}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl<'a> View<'a> {
 
     fn look(&mut self) -> Now {
         let now = Instant::now();
-        let counted: Vec<Snapshot> = self.watched.iter().map(|job| job.progress.snapshot()).collect();
+        let counted: Vec<Snapshot> = self.watched.iter().map(Watched::snapshot).collect();
         let works: Vec<Work> = self.watched.iter().map(|job| job.progress.work()).collect();
         let work = Work::sum(works.clone());
         self.forecast.look(&work, now);
@@ -158,12 +158,12 @@ fn job_line(lately: &Period, work: &Work) -> String {
     let now = &lately.now;
     let Standing { level, running, waiting, blocked, scheduled } = now.standing;
     let more = if now.all_tasks_known { "" } else { "+" };
-    let open = running + waiting + blocked;
-    let to_come = now.tasks_known.saturating_sub(now.tasks_done + open as u64);
+    let (open, writing) = (now.open_tasks, now.only_writing());
+    let to_come = now.tasks_known.saturating_sub(now.tasks_done + open);
     let done = done_text(work, None).map(|text| format!("{text}, ")).unwrap_or_default();
     format!(
         "{done}{} records, {}/s | tasks {} of {}{more} done, {open} open ({running} run, {waiting} wait for a slot, {blocked} for \
-         else), {to_come} to come | slots for {:.1} s, level {level}",
+         else, {writing} only write), {to_come} to come | slots for {:.1} s, level {level}",
         count_text(now.read_records),
         count_text(lately.records_per_second()),
         now.tasks_done,
@@ -172,9 +172,12 @@ fn job_line(lately: &Period, work: &Work) -> String {
     )
 }
 
-/// How much is done, and how much time is left.
+/// How much is done, as far as somebody knows, and how much time is left.
 fn done_text(work: &Work, left: Option<Duration>) -> Option<String> {
-    let percent = percent(work.share()?);
+    if work.known <= 0.0 {
+        return None;
+    }
+    let percent = work.share().map_or("?".into(), percent);
     let (of, until) = if work.may_grow { (" of what is known so far", " for it") } else { ("", "") };
     let left = left.map(|left| format!(", {}{until}", left_text(left))).unwrap_or_default();
     Some(format!("{percent} % done{of}{left}"))
@@ -182,7 +185,7 @@ fn done_text(work: &Work, left: Option<Duration>) -> Option<String> {
 
 /// The task that the others will wait for.
 fn slowest_line(task: &OpenTask) -> String {
-    let share = if task.share > 0.0 { format!("{} % done, ", percent(task.share)) } else { String::new() };
+    let share = task.share.map(|share| format!("{} % done, ", percent(share))).unwrap_or_default();
     format!("  slowest: task {} ({}), {share}open for {} s", task.number, task.label, task.lasts.as_secs())
 }
 
@@ -239,11 +242,15 @@ mod tests {
     #[test]
     fn the_slowest_task_is_told_with_how_far_it_is_where_that_is_known() {
         let lasts = Duration::from_secs(40);
-        let task = OpenTask { number: 3, label: "a.csv".into(), size: 1.0, share: 0.125, lasts, began_at: 0.0 };
+        let task = OpenTask { number: 3, label: "a.csv".into(), size: 1.0, share: Some(0.125), lasts, began_at: 0.0 };
         assert_eq!(slowest_line(&task), "  slowest: task 3 (a.csv), 12 % done, open for 40 s");
         let with_share = |share| slowest_line(&OpenTask { share, ..task.clone() });
-        assert_eq!(with_share(0.0), "  slowest: task 3 (a.csv), open for 40 s");
-        assert_eq!(with_share(1.0), "  slowest: task 3 (a.csv), 99 % done, open for 40 s", "it has yet to commit");
+        assert_eq!(with_share(None), "  slowest: task 3 (a.csv), open for 40 s");
+        assert_eq!(
+            with_share(Some(1.0)),
+            "  slowest: task 3 (a.csv), 99 % done, open for 40 s",
+            "it has yet to commit"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use prometheus_client::registry::Unit;
 
 use super::{JobNow, Moment, StageNow};
 use crate::metrics::{Figure, FigureKind, Latency};
+use crate::slots::Standing;
 
 /// The label that says which job. Not `job`: a Prometheus server has that for itself, and would rename ours.
 const JOB: &str = "job_name";
@@ -53,11 +54,18 @@ const OF_JOBS: &[Family] = &[
     gauge("known_tasks", None, "Tasks found so far", |job| one(job.counters.tasks_known)),
     gauge("all_tasks_known", None, "1 once no more tasks will be found", |job| flag(job.counters.all_tasks_known)),
     counter("done_tasks", None, "Tasks that have ended, whatever they came to", |job| one(job.counters.tasks_done)),
-    gauge("open_tasks", None, "Tasks whose reader has a slot, waits for one, or waits for something else", |job| {
-        let standing = job.counters.standing;
-        let states = [("running", standing.running), ("waiting", standing.waiting), ("blocked", standing.blocked)];
-        states.map(|(state, tasks)| labelled("state", state, tasks as u64)).into()
-    }),
+    gauge(
+        "open_tasks",
+        None,
+        "Tasks whose reader has a slot, waits for one or for something else, or has read all",
+        |job| {
+            let Standing { running, waiting, blocked, .. } = job.counters.standing;
+            let readers = [("running", running), ("waiting", waiting), ("blocked", blocked)];
+            let mut samples: Vec<_> = readers.map(|(state, tasks)| labelled("state", state, tasks as u64)).into();
+            samples.push(labelled("state", "writing", job.counters.only_writing()));
+            samples
+        },
+    ),
     gauge("source_known", Some(Unit::Bytes), "Bytes of the tasks found so far, where the source tells them", |job| {
         one(job.counters.source_bytes)
     }),

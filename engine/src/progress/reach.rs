@@ -1,9 +1,10 @@
 //! How far one open task is in its split.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::lock;
 use super::work::Extent;
 
 /// How far an open task is in its split. Its reader and its writer add to it; anybody may ask.
@@ -23,6 +24,17 @@ pub struct Reach {
     batches_sent: AtomicU64,
     batches_written: AtomicU64,
     start: Mutex<Start>,
+    /// The batch that is being written.
+    batch: Mutex<BatchAtWriter>,
+}
+
+/// A batch that is being written.
+#[derive(Debug, Clone, Copy, Default)]
+struct BatchAtWriter {
+    rows: u64,
+    /// How much of the split is there before it, and with it.
+    before: f64,
+    with: f64,
 }
 
 /// When an attempt began, and how much of the split was safe by then.
@@ -53,7 +65,7 @@ impl Reach {
         for part in [&self.read, &self.handled, &self.written] {
             part.set(share);
         }
-        *self.start_now() = Start { at: Instant::now(), share: self.written.get() };
+        *lock(&self.start) = Start { at: Instant::now(), share: self.written.get() };
     }
 
     /// A batch was read, and those before it were handed on; `share`: how much of the split that makes, if the reader says so.
@@ -79,6 +91,26 @@ impl Reach {
         self.read.get()
     }
 
+    /// A batch of so many rows goes into the target now; `share`: how much of the split is there with it.
+    pub fn writes(&self, rows: u64, share: Option<f64>) {
+        let before = self.written.get();
+        *lock(&self.batch) = BatchAtWriter { rows, before, with: share.unwrap_or(before) };
+    }
+
+    /// The writer tells that it has begun with so many rows of the batch: but for the last of them they are written.
+    pub fn rows_begun(&self, begun: u64) {
+        let BatchAtWriter { rows, before, with } = *lock(&self.batch);
+        if rows > 0 && with > before {
+            let part = begun.saturating_sub(1).min(rows) as f64 / rows as f64;
+            self.written.raise(before + (with - before) * part);
+        }
+    }
+
+    /// What the task waited for so far tells nothing of how fast it is: it is judged from now on.
+    pub fn starts_now(&self) {
+        *lock(&self.start) = Start { at: Instant::now(), share: self.share() };
+    }
+
     /// A batch was written; `share`: how much of the split is there with it.
     pub fn written(&self, share: Option<f64>) {
         if let Some(share) = share {
@@ -98,11 +130,12 @@ impl Reach {
     }
 
     pub(super) fn start(&self) -> Start {
-        *self.start_now()
+        *lock(&self.start)
     }
 
-    fn start_now(&self) -> MutexGuard<'_, Start> {
-        self.start.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether it is known how far it is: there is a size, or the reader has told.
+    pub(super) fn is_known(&self) -> bool {
+        self.extent.share(0, 0).is_some() || self.read.get() > 0.0 || self.share() > 0.0
     }
 }
 
@@ -147,6 +180,29 @@ mod tests {
         assert_eq!(reach.share(), 0.0, "on its way");
         reach.written(Some(share));
         assert_eq!(reach.share(), 0.5);
+    }
+
+    #[test]
+    fn rows_that_a_writer_has_done_count_before_the_whole_batch_does() {
+        let reach = ten();
+        reach.read(8, 0, None);
+        let share = reach.sent();
+        reach.writes(8, Some(share));
+        let shares = [0, 1, 3, 5].map(|begun| {
+            reach.rows_begun(begun);
+            reach.share()
+        });
+        assert_eq!(shares, [0.0, 0.0, 0.2, 0.4]);
+        reach.written(Some(share));
+        assert_eq!(reach.share(), 0.8);
+    }
+
+    #[test]
+    fn it_is_known_how_far_a_task_is_if_its_split_has_a_size_or_its_reader_tells() {
+        let unknown = Reach::of(Extent::default());
+        assert!(ten().is_known() && !unknown.is_known());
+        unknown.read(1, 0, Some(0.1));
+        assert!(unknown.is_known());
     }
 
     #[test]

@@ -51,8 +51,8 @@ pub struct OpenTask {
     pub label: String,
     /// The size of its split.
     pub size: f64,
-    /// How much of it is moved, from 0 to 1.
-    pub share: f64,
+    /// How much of it is moved, from 0 to 1; `None`: nobody knows.
+    pub share: Option<f64>,
     /// How long its attempt has lasted…
     pub lasts: Duration,
     /// …and how much of the split was safe when that began.
@@ -177,7 +177,7 @@ impl Ledger {
         let open: Vec<OpenTask> = self.open.iter().map(|(number, open)| open.look(*number, unit)).collect();
         Work {
             unit,
-            done: self.done.size(unit) + open.iter().map(|task| task.size * task.share).sum::<f64>(),
+            done: self.done.size(unit) + open.iter().map(OpenTask::moved).sum::<f64>(),
             known: self.known.size(unit),
             may_grow,
             largest_waiting: self.waiting.keys().map(|extent| extent.size(unit)).fold(0.0, f64::max),
@@ -193,17 +193,25 @@ impl Open {
             number,
             label: self.label.clone(),
             size: self.extent.size(unit),
-            share: self.reach.share(),
+            share: self.reach.is_known().then(|| self.reach.share()),
             lasts: start.at.elapsed(),
             began_at: start.share,
         }
     }
 }
 
+impl OpenTask {
+    /// How much of its split is moved, in the unit of the job.
+    fn moved(&self) -> f64 {
+        self.size * self.share.unwrap_or(0.0)
+    }
+}
+
 impl Work {
-    /// From 0 to 1; `None` while nothing is known to be done.
+    /// From 0 to 1; `None` while nobody knows: there is nothing to be done yet, or nothing is done and no open task can tell how far it is.
     pub fn share(&self) -> Option<f64> {
-        (self.known > 0.0).then(|| (self.done / self.known).clamp(0.0, 1.0))
+        let is_told = self.open.is_empty() || self.open.iter().any(|task| task.share.is_some());
+        (self.known > 0.0 && (self.done > 0.0 || is_told)).then(|| (self.done / self.known).clamp(0.0, 1.0))
     }
 
     /// Several jobs together: in their unit if they have one in common, otherwise each counts as much as another.

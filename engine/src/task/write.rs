@@ -10,6 +10,7 @@ use crate::calls::Line as CallLine;
 use crate::dirty::Side;
 use crate::error::Failure;
 use crate::gate::Pass;
+use crate::host::TaskHost;
 use crate::perf::{Perf, Phase, Watch};
 
 /// What became of the writing side.
@@ -75,6 +76,7 @@ impl Turn {
             let taken = attempt.times.writer.during(Phase::WaitTurnTime, || pass.take());
             perf.add(Phase::WaitTurnTime, watch, watch.elapsed(), 0, 0);
             taken.map_err(|_| cancelled())?;
+            attempt.reach.starts_now();
         }
         Ok(Turn { _pass: pass })
     }
@@ -103,7 +105,7 @@ fn write(attempt: &Attempt<'_>, inlet: &mut dyn Inlet, turn: Option<Turn>, writi
     let mut task = opened.map_err(|error| Failure::of(&error, &line.writer_name))?;
     let interrupt = task.cancel_handle().map(|interrupt| attempt.cancel.on_cancel(move || interrupt()));
 
-    let result = finish(attempt, inlet, task.as_mut(), &calls, writing, &|| host.dirty_count());
+    let result = finish(attempt, inlet, task.as_mut(), &calls, writing, &host);
     writing.dirty = host.dirty_count();
     drop(interrupt);
     // What is visible is not taken back, even if the report of it is refused.
@@ -129,7 +131,7 @@ fn finish(
     task: &mut dyn WriterTask,
     calls: &CallLine,
     writing: &mut Writing,
-    dirty: &dyn Fn() -> u64,
+    host: &TaskHost,
 ) -> Step<Report> {
     let name = &attempt.line.writer_name;
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, name);
@@ -145,7 +147,7 @@ fn finish(
     times.enter(Phase::WriteTaskData);
     let watch = Watch::start();
     let mut taken = Taken::default();
-    let moved = move_all(attempt, inlet, task, calls, &mut taken, dirty);
+    let moved = move_all(attempt, inlet, task, calls, &mut taken, host);
     writing.safe = taken.checked.report.clone();
     writing.perf.end_with(Phase::WriteTaskData, watch, taken.records, taken.bytes);
     writing.perf.add(Phase::WaitReadTime, watch, taken.waited, 0, 0);
@@ -161,7 +163,8 @@ fn finish(
     writing.perf.end(Phase::WriteTaskPost, watch);
     let report = committed.map_err(|failure| note(attempt, failure))?;
     writing.commit = Commit::Done;
-    let last = accept(report, &taken, dirty()).map_err(|failure| note(attempt, failure.within(name.clone())))?;
+    let last =
+        accept(report, &taken, host.dirty_count()).map_err(|failure| note(attempt, failure.within(name.clone())))?;
     Ok(sum(&taken.checked.report, last))
 }
 
@@ -209,7 +212,7 @@ fn move_all(
     task: &mut dyn WriterTask,
     calls: &CallLine,
     taken: &mut Taken,
-    dirty: &dyn Fn() -> u64,
+    host: &TaskHost,
 ) -> Step<()> {
     let failed = |error: transship_plugin_api::Error| Failure::of(&error, &attempt.line.writer_name);
     while let Some(parcel) = receive(attempt, inlet, taken)? {
@@ -220,6 +223,8 @@ fn move_all(
             Parcel::Schema(_) => return Err(Failure::new(Kind::Internal, "the schema came twice")),
             Parcel::Batch(batch) => {
                 let (records, bytes, share) = (batch.num_rows() as u64, batch.bytes as u64, batch.read_share);
+                host.begins_batch();
+                attempt.reach.writes(records, share);
                 calls.call("write", || task.write(batch)).map_err(failed)?;
                 taken.records += records;
                 taken.bytes += bytes;
@@ -228,7 +233,7 @@ fn move_all(
             }
             Parcel::Mark(Mark::Flush) => calls.call("flush", || task.flush()).map_err(failed)?,
             Parcel::Source(_) => {}
-            Parcel::Mark(Mark::Epoch(number)) => checkpoint(attempt, task, calls, number, taken, dirty())?,
+            Parcel::Mark(Mark::Epoch(number)) => checkpoint(attempt, task, calls, number, taken, host.dirty_count())?,
             Parcel::Mark(mark) => calls.call("mark", || task.mark(mark)).map_err(failed)?,
         }
     }

@@ -7,10 +7,10 @@ mod guard;
 mod tests;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use arrow_schema::Schema;
-use transship_plugin_api::{Batch, CancelHandle, Error, Host, HostRef, Mark, Report, Result, TaskInfo, WriterTask};
+use transship_plugin_api::{Batch, Begun, CancelHandle, Error, HostRef, Mark, Report, Result, TaskInfo, WriterTask};
 
 pub(crate) use config::WorkConfig;
 pub(crate) use guard::Guard;
@@ -79,30 +79,6 @@ impl Work {
         }
         begun.tell(self.host.as_ref());
         Ok(())
-    }
-}
-
-/// When the work on records of a batch began, until the engine is told: before any wait, so that it never knows less than there is.
-#[derive(Debug, Default)]
-struct Begun {
-    /// The row that the first moment belongs to.
-    first: usize,
-    /// Microseconds since 1970.
-    moments: Vec<u64>,
-}
-
-impl Begun {
-    fn now(&mut self) {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        self.moments.push(since.as_micros() as u64);
-    }
-
-    fn tell(&mut self, host: &dyn Host) {
-        if !self.moments.is_empty() {
-            host.started(self.first, &self.moments);
-            self.first += self.moments.len();
-            self.moments.clear();
-        }
     }
 }
 

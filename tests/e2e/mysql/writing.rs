@@ -1,5 +1,6 @@
 //! Writing: modes, statements around the load, columns, and what becomes of rows that the table does not take.
 
+use transship_tests::records::{json_lines, text};
 use transship_tests::{Database, Job, Scratch, Value, json, plugin};
 
 use super::{copy, lines, reader, run_job, writer};
@@ -45,6 +46,24 @@ fn insert_makes_a_row_dirty_whose_key_is_there_and_keeps_all_others() {
     let causes: Vec<_> = dirty.iter().map(|record| record["cause"].as_str().unwrap()).collect();
     assert_eq!(causes.len(), 2, "{causes:?}");
     assert!(causes.iter().all(|cause| cause.contains("Duplicate entry")), "{causes:?}");
+}
+
+#[test]
+fn rows_that_are_dirty_for_the_same_reason_are_recorded_as_one_cause() {
+    let database = Database::mysql();
+    database.run(KEYED);
+    let scratch = Scratch::new();
+    scratch.write("in.csv", "1,b\n2,c\n2,d\n2,e\n");
+    scratch.job(
+        "job.json",
+        &Job::new(lines("in.csv"), writer(&database, json!({ "table": ["t"], "column": ["id", "v"] }))),
+    );
+    scratch.transship(["run", "job.json", "--perf", "perf.jsonl"]).run().succeeds();
+    let lines = json_lines(&scratch.read("perf.jsonl"));
+    let causes: Vec<_> = lines.iter().filter(|line| line["type"] == "dirty").collect();
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    assert_eq!(causes[0]["count"], 3);
+    assert!(text(causes[0], "/cause").starts_with("Duplicate entry '…' for key 'PRIMARY'"), "{causes:?}");
 }
 
 #[test]

@@ -44,6 +44,7 @@ const READER: &[Parameter] = &[
     Parameter::optional("mark", r#""flush" or "watermark""#, "flush", "the mark"),
     Parameter::optional("idle", "boolean", "false", "whether it says `nothing yet` for ever instead of ending"),
     Parameter::optional("hideSchema", "boolean", "false", "whether the schema is known only once a split is open"),
+    Parameter::optional("hideSize", "boolean", "false", "whether nobody is told how many records a split has"),
     Parameter::optional("label", "string", "split N", "what each split is called"),
     Parameter::optional("cause", "string", "it does not like it", "why a record is dirty"),
     DIRTY_EVERY,

@@ -40,6 +40,7 @@ pub(crate) struct Config {
     dirty_every: Option<u64>,
     idle: bool,
     hide_schema: bool,
+    hide_size: bool,
     label: Option<String>,
     cause: String,
     log: Option<String>,
@@ -52,7 +53,7 @@ impl Config {
     pub(crate) fn split(&self, number: u64) -> Split {
         let label = self.label.clone().unwrap_or_else(|| format!("split {number}"));
         let mut split = Split::new(format!("split-{number}"), label, json!({ "number": number }));
-        split.records = Some(self.records);
+        split.records = (!self.hide_size).then_some(self.records);
         split
     }
 }
@@ -73,6 +74,7 @@ pub(crate) fn new(parameter: &Value, host: HostRef) -> Result<Box<dyn Reader>> {
         dirty_every: params.whole("dirtyEvery")?,
         idle: params.truth("idle")?.unwrap_or(false),
         hide_schema: params.truth("hideSchema")?.unwrap_or(false),
+        hide_size: params.truth("hideSize")?.unwrap_or(false),
         label: params.text("label")?,
         cause: params.text("cause")?.unwrap_or_else(|| "the reader does not like it".into()),
         log: params.text("log")?,

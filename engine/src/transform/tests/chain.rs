@@ -39,6 +39,7 @@ fn host() -> Arc<TaskHost> {
         dirty: Arc::new(Dirty::new(DirtyLimit::default(), 0, vec![nowhere], Secrets::default())),
         count: AtomicU64::new(0),
         started: Mutex::default(),
+        reach: Arc::default(),
         doing: Doing::default(),
     })
 }

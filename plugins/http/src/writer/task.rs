@@ -9,7 +9,7 @@ use arrow_schema::Schema;
 use reqwest::{StatusCode, Url};
 use transship_plugin_api::batch::dirty_row;
 use transship_plugin_api::row::{ColumnText, Row, Rows, Value};
-use transship_plugin_api::{Batch, CancelHandle, Error, HostRef, Origin, Report, Result, WriterTask};
+use transship_plugin_api::{Batch, Begun, CancelHandle, Error, HostRef, Origin, Report, Result, WriterTask};
 
 use crate::client::{Ask, Body, Failure, Session, next_piece};
 use crate::config::{Shape, WriterConfig};
@@ -29,6 +29,8 @@ pub(super) struct HttpWriterTask {
     text: String,
     /// The batches that they are in.
     batches: Vec<(RecordBatch, Origin)>,
+    /// When the work on those of the last batch began.
+    begun: Begun,
     written: Report,
 }
 
@@ -67,6 +69,7 @@ impl HttpWriterTask {
             waiting: Vec::new(),
             text: String::new(),
             batches: Vec::new(),
+            begun: Begun::default(),
             written: Report::default(),
         })
     }
@@ -132,6 +135,7 @@ impl HttpWriterTask {
     fn send(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         if !waiting.is_empty() {
+            self.begun.tell(self.host.as_ref());
             self.deliver(&waiting)?;
         }
         self.text.clear();
@@ -235,9 +239,12 @@ impl WriterTask for HttpWriterTask {
         let number = self.batches.len();
         self.batches.push((records.clone(), batch.origin.clone()));
         let schema = records.schema();
+        self.begun = Begun::default();
         for row in Rows::new(&records).iter() {
+            self.begun.now();
             self.push(&schema, row, number)?;
         }
+        self.begun.tell(self.host.as_ref());
         Ok(())
     }
 

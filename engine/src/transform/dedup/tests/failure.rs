@@ -138,6 +138,7 @@ fn chain(job: &Job) -> (Chain, Arc<TaskHost>) {
         dirty: job.dirty.clone(),
         count: 0.into(),
         started: Mutex::default(),
+        reach: Arc::default(),
         doing: Doing::default(),
     });
     let mut chain = Chain::default();
