@@ -63,7 +63,7 @@ fn a_batch_counts_as_far_as_a_slow_writer_tells() {
     let shares: Vec<f64> = progress.iter().map(|event| event["share"].as_f64().unwrap_or(0.0)).collect();
     assert!(shares.is_sorted() && shares[0] > 0.0 && shares[0] < *shares.last().unwrap(), "{shares:?}");
     let last = progress.last().unwrap();
-    assert_eq!(number(last, "/tasks/open"), 1, "all is read, and the task is open: {last}");
+    assert_eq!((number(last, "/tasks/open"), text(last, "/limit")), (1, "writer-bound"), "all is read: {last}");
 }
 
 #[test]

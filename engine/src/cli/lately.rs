@@ -71,7 +71,10 @@ impl Period {
         let for_reader = self.grown(|counted| counted.wait_for_reader_nanos);
         let for_writer = self.grown(|counted| counted.wait_for_writer_nanos);
         let for_limit = self.grown(|counted| counted.wait_for_limit_nanos);
-        if for_reader.max(for_writer).max(for_limit) < long {
+        if self.now.open_tasks > 0 && self.now.only_writing() == self.now.open_tasks {
+            // All is read, and nobody waits for it.
+            Some("writer-bound")
+        } else if for_reader.max(for_writer).max(for_limit) < long {
             None
         } else if for_limit > 2 * for_writer && 2 * for_limit > for_reader {
             Some("speed-limited")
@@ -172,6 +175,8 @@ mod tests {
         assert_eq!(limit(waited(90, 90), waited(10, 90)), Some("reader-bound"));
         assert_eq!(limit(waited(50, 50), waited(0, 0)), None);
         assert_eq!(limit(waited(9, 0), waited(0, 0)), None, "that is next to nothing");
+        let all_is_read = Snapshot { open_tasks: 1, ..waited(0, 0) };
+        assert_eq!(limit(all_is_read, waited(0, 0)), Some("writer-bound"));
         let limited = Snapshot { wait_for_limit_nanos: 80, ..waited(90, 10) };
         assert_eq!(limit(limited, Snapshot::default()), Some("speed-limited"));
     }
