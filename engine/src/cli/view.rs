@@ -90,7 +90,7 @@ impl<'a> View<'a> {
             return self.console.note(&format!("{done}{all}"));
         }
         self.console.note(&format!("{} | {done}{all}", jobs_text(&now.each)));
-        for line in job_lines(self.watched, now) {
+        for line in job_lines(self.watched, now, job_line) {
             self.console.note(&line);
         }
     }
@@ -113,7 +113,7 @@ fn message(watched: &[Watched<'_>], now: &Now) -> String {
     let short = short_line(&now.all);
     if now.each.len() > 1 {
         lines.push(format!("  {} | {short}", jobs_text(&now.each)));
-        lines.extend(job_lines(watched, now));
+        lines.extend(job_lines(watched, now, short_job_line));
     } else {
         lines.push(format!("  {short}"));
     }
@@ -137,7 +137,7 @@ fn is_under_way(job: &Snapshot) -> bool {
 }
 
 /// A line for each of the largest jobs under way.
-fn job_lines(watched: &[Watched<'_>], now: &Now) -> Vec<String> {
+fn job_lines(watched: &[Watched<'_>], now: &Now, line: fn(&Period, &Work) -> String) -> Vec<String> {
     let jobs = watched.iter().zip(&now.each).zip(&now.works);
     let mut under_way: Vec<_> = jobs.filter(|((_, period), _)| is_under_way(&period.now)).collect();
     let left_out = under_way.len().saturating_sub(MOST_JOBS);
@@ -145,7 +145,7 @@ fn job_lines(watched: &[Watched<'_>], now: &Now) -> Vec<String> {
     under_way.sort_by_key(|((_, period), _)| std::cmp::Reverse(period.now.standing.scheduled));
     let mut lines = Vec::new();
     for ((job, period), work) in under_way.into_iter().take(MOST_JOBS) {
-        lines.push(format!("  {}: {}", job.name, job_line(period, work)));
+        lines.push(format!("  {}: {}", job.name, line(period, work)));
     }
     if left_out > 0 {
         lines.push(format!("  and {left_out} more"));
@@ -153,17 +153,31 @@ fn job_lines(watched: &[Watched<'_>], now: &Now) -> Vec<String> {
     lines
 }
 
+/// How one of several jobs stands, below a bar.
+fn short_job_line(lately: &Period, work: &Work) -> String {
+    let percent = work.share().map_or("?".into(), percent);
+    format!("{percent} % done | {}", short_line(lately))
+}
+
 /// How one of several jobs stands.
 fn job_line(lately: &Period, work: &Work) -> String {
     let now = &lately.now;
     let Standing { level, running, waiting, blocked, scheduled } = now.standing;
     let more = if now.all_tasks_known { "" } else { "+" };
-    let (open, writing) = (now.open_tasks, now.only_writing());
-    let to_come = now.tasks_known.saturating_sub(now.tasks_done + open);
+    let states = [
+        (running as u64, "run"),
+        (waiting as u64, "wait for a slot"),
+        (blocked as u64, "wait for else"),
+        (now.only_writing(), "only write"),
+        (now.tasks_known.saturating_sub(now.tasks_done + now.open_tasks), "to come"),
+    ];
+    let states: String = states
+        .iter()
+        .filter(|(tasks, _)| *tasks > 0)
+        .fold(String::new(), |text, (tasks, state)| format!("{text}, {tasks} {state}"));
     let done = done_text(work, None).map(|text| format!("{text}, ")).unwrap_or_default();
     format!(
-        "{done}{} records, {}/s | tasks {} of {}{more} done, {open} open ({running} run, {waiting} wait for a slot, {blocked} for \
-         else, {writing} only write), {to_come} to come | slots for {:.1} s, level {level}",
+        "{done}{} records, {}/s | tasks {} of {}{more} done{states} | slots for {:.1} s, level {level}",
         count_text(now.read_records),
         count_text(lately.records_per_second()),
         now.tasks_done,
