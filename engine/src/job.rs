@@ -1,6 +1,5 @@
 //! One job's life, with DataX's phases: init, prepare, split, schedule, commit, post, destroy; and abort from anywhere.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +42,7 @@ mod summary;
 
 pub use summary::{Committed, Outcome, Summary};
 
-use parts::Parts;
+use parts::{Facts, Parts};
 
 /// What a job needs from its surroundings.
 pub struct Surroundings<'a> {
@@ -82,8 +81,7 @@ pub struct Job<'a> {
     /// Whether the writer may have changed its target: before that there is nothing to abort.
     target_touched: bool,
     committed: Committed,
-    /// The versions of its plugins, by name.
-    plugins: BTreeMap<String, String>,
+    facts: Facts,
 }
 
 impl<'a> Job<'a> {
@@ -106,7 +104,7 @@ impl<'a> Job<'a> {
         let doing = Doing::default();
         let calls = calls_of_run.line_with(format!("job {}", file.name), &cancel, doing.clone());
         let host: HostRef = Arc::new(JobHost { cancel: cancel.clone(), doing: doing.clone() });
-        let Parts { reader, writer, transformers, cut, plugins } =
+        let Parts { reader, writer, transformers, cut, facts } =
             parts::make(entry, file, surroundings.loader, &host, &calls, warnings)?;
         let writer_info = calls.call("info", || writer.info());
 
@@ -163,7 +161,7 @@ impl<'a> Job<'a> {
             moving: Duration::ZERO,
             target_touched: false,
             committed: Committed::No,
-            plugins,
+            facts,
         })
     }
 

@@ -3,16 +3,18 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::time::{ClockId, clock_gettime};
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
+mod cpu;
 pub mod diagnosis;
 pub mod meter;
 pub mod recorder;
 pub mod recording;
 pub mod trace;
+
+use cpu::CpuTime;
 
 /// The version of the records: it grows when a field changes its meaning or goes away, not when one is added.
 pub const VERSION: u32 = 1;
@@ -107,6 +109,9 @@ pub struct PerfRecord {
     /// CPU time of the thread that went through it, in nanoseconds; absent where no single thread did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_nanos: Option<u64>,
+    /// How long that thread could have run and waited for a CPU, in nanoseconds; absent also where the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_nanos: Option<u64>,
     /// Records that went through it, where it has any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub records: u64,
@@ -134,8 +139,8 @@ pub struct Perf {
 pub struct Watch {
     started: Instant,
     start_micros: u64,
-    /// CPU time of this thread until then.
-    cpu: Duration,
+    /// What this thread had had of the CPUs until then.
+    cpu: CpuTime,
 }
 
 /// Microseconds since 1970-01-01 UTC.
@@ -143,16 +148,10 @@ pub fn now_micros() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_micros() as u64
 }
 
-/// The CPU time that this thread has used.
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
 impl Watch {
     /// A phase begins now, on this thread.
     pub fn start() -> Watch {
-        Watch { started: Instant::now(), start_micros: now_micros(), cpu: thread_cpu() }
+        Watch { started: Instant::now(), start_micros: now_micros(), cpu: CpuTime::of_thread() }
     }
 
     /// How long ago it began.
@@ -171,7 +170,9 @@ impl Perf {
     pub fn end_with(&mut self, phase: Phase, watch: Watch, records: u64, bytes: u64) {
         self.add(phase, watch, watch.elapsed(), records, bytes);
         if let Some(last) = self.records.last_mut() {
-            last.cpu_nanos = Some(thread_cpu().saturating_sub(watch.cpu).as_nanos() as u64);
+            let cpu = CpuTime::of_thread().since(watch.cpu);
+            last.cpu_nanos = Some(cpu.used.as_nanos() as u64);
+            last.cpu_wait_nanos = cpu.waited.map(|waited| waited.as_nanos() as u64);
         }
     }
 
@@ -184,6 +185,7 @@ impl Perf {
             start_micros,
             elapsed_nanos,
             cpu_nanos: None,
+            cpu_wait_nanos: None,
             records,
             bytes,
             level: None,

@@ -1,6 +1,8 @@
 //! `transship perf`: what limited a run is named, a killed run leaves what was known, two runs are compared; and a run that stands still
 //! says who waits for whom.
 
+mod advice;
+
 use transship_tests::program::repository;
 use transship_tests::records::{json_lines, number, text};
 use transship_tests::{Job, Scratch, Signal, Value, faulty, faulty_reader, faulty_transformer, json, plugin};

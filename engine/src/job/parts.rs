@@ -15,9 +15,12 @@ use crate::clock::SystemClock;
 use crate::config::{Component, Content, JobFile, unknown_keys};
 use crate::error::{Error, Failure, Problem, Result, Warning};
 use crate::load::{Loader, Role, described};
+use crate::perf::recording::Tuning;
 use crate::schema;
 use crate::task::Cut;
 use crate::transform::{self, Maker, SharedLookup};
+
+mod tuning;
 
 /// What a job is made of.
 pub(super) struct Parts<'a> {
@@ -26,8 +29,15 @@ pub(super) struct Parts<'a> {
     pub transformers: Vec<Maker<'a>>,
     /// Where records are kept in order, if they are.
     pub cut: Option<Cut>,
+    pub facts: Facts,
+}
+
+/// What perf records tell of the parts.
+pub(super) struct Facts {
     /// The versions of their plugins, by name.
     pub plugins: BTreeMap<String, String>,
+    /// The parameters that reader and writer could be tuned by.
+    pub tuning: Tuning,
 }
 
 /// Makes the parts of a job.
@@ -56,7 +66,9 @@ pub(super) fn make<'a>(
     let cut = maker.cut(&transformers);
     match (reader, writer) {
         (Some(reader), Some(writer)) if maker.problems.is_empty() && maker.failure.is_none() => {
-            Ok(Parts { reader, writer, transformers, cut, plugins: maker.plugins })
+            let ((reader, of_reader), (writer, of_writer)) = (reader, writer);
+            let facts = Facts { plugins: maker.plugins, tuning: Tuning { reader: of_reader, writer: of_writer } };
+            Ok(Parts { reader, writer, transformers, cut, facts })
         }
         _ => Err(match maker.failure {
             Some(failure) if maker.problems.is_empty() => failure.into(),
@@ -77,19 +89,19 @@ struct PartMaker<'m, 'a> {
 }
 
 impl<'a> PartMaker<'_, 'a> {
-    /// A reader or writer, unless something is wrong with it.
+    /// A reader or writer and what it could be tuned by, unless something is wrong with it.
     fn part<T>(
         &mut self,
         component: &'a Component,
         role: Role,
         make: impl FnOnce(&LoadedPlugin, &Component) -> transship_plugin_api::Result<T>,
-    ) -> Option<T> {
+    ) -> Option<(T, Vec<String>)> {
         let plugin = self.load(component, role)?;
         let known = described(plugin.description(), role, &component.name).map(|known| known.parameters.clone());
         let known = known.unwrap_or_default();
         self.warn_of_unknown_keys(component, &known);
         let made = self.calls.call("init", || make(&plugin, component));
-        self.unless_refused(made, component, &known)
+        Some((self.unless_refused(made, component, &known)?, tuning::among(&known)))
     }
 
     /// A transformer is made once here only to learn whether it can be made: each attempt of a task makes its own.

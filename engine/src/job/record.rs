@@ -28,9 +28,11 @@ pub(super) fn begin(job: &Job<'_>) {
         reader: job.line.reader_name.clone(),
         writer: job.line.writer_name.clone(),
         transformers: job.line.transformers.iter().map(|maker| maker.name().to_string()).collect(),
-        plugins: job.plugins.iter().map(|(name, version)| (name.clone(), version.clone().into())).collect(),
+        plugins: job.facts.plugins.iter().map(|(name, version)| (name.clone(), version.clone().into())).collect(),
         host: host(),
         plan,
+        tuning: Some(job.facts.tuning.clone()),
+        target_tasks: Some(job.line.writer_info.max_open_tasks).filter(|most| *most > 0),
         setting,
     });
     phase(recorder, job.line.owner(), &job.perf);

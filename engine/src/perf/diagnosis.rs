@@ -1,16 +1,25 @@
 //! What perf records say about a run: where its time went, which part was the limit, which task was the slowest, how uneven its
 //! splits were. Not here: how that is shown (`cli`, `report`).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-use super::recording::{AttemptLines, Recording};
-use super::{Perf, Phase, Side};
+use super::recording::{AttemptLines, LongCall, Recording};
+use super::{Perf, Phase};
 
 #[cfg(test)]
 mod tests;
+mod time;
 mod verdict;
+
+use time::{Spans, Spent, all_spent, parts};
+use verdict::Evidence;
+
+/// A call that lasted so long, in seconds, is told of…
+const LONG_CALL: f64 = 2.0;
+/// …if it was such a part of the whole.
+const WORTH_A_LINE: f64 = 0.2;
 
 /// What there is to say about one entry of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +31,9 @@ pub struct Diagnosis {
     /// Shares of that time, the largest first. They overlap: while one side of a task works, the other may as well.
     pub parts: Vec<PartShare>,
     pub limit: Limit,
+    /// The call of a plugin that lasted longest, if it was long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_call: Option<LongCall>,
     /// The phases, in DataX's order.
     pub phases: Vec<PhaseRow>,
     /// The attempts at tasks, the slowest first.
@@ -46,6 +58,8 @@ pub enum Part {
     Commit,
     /// Making the job ready, before any record moves.
     Prepare,
+    /// What comes after the commit: the job's last statements, and letting go of source and target.
+    Post,
     SpeedLimit,
     /// Waiting for one of the slots of the run.
     Slots,
@@ -55,6 +69,10 @@ pub enum Part {
     WaitForReader,
     /// The reader waited for the writer.
     WaitForWriter,
+    /// Threads that could run waited for a CPU.
+    Cpu,
+    /// A target that takes few tasks at once, and was busy with them.
+    Target,
     /// Handing over batches that are too small for what handing over costs.
     Channel,
     /// One split that is much larger than the others.
@@ -134,89 +152,20 @@ pub struct Skew {
     pub idle: f64,
 }
 
-/// What one attempt, or several together, spent their time with, in seconds.
-#[derive(Debug, Clone, Default)]
-struct Spent(HashMap<Phase, f64>);
-
-impl FromIterator<(Phase, u64)> for Spent {
-    /// Of phases and the nanoseconds that they took, each as often as it took any.
-    fn from_iter<T: IntoIterator<Item = (Phase, u64)>>(nanos: T) -> Spent {
-        let mut all = Spent::default();
-        for (phase, nanos) in nanos {
-            *all.0.entry(phase).or_default() += seconds(nanos);
-        }
-        all
-    }
-}
-
-impl Spent {
-    fn of(&self, phase: Phase) -> f64 {
-        self.0.get(&phase).copied().unwrap_or_default()
-    }
-
-    fn sum<const N: usize>(&self, phases: [Phase; N]) -> f64 {
-        phases.map(|phase| self.of(phase)).iter().sum()
-    }
-
-    fn reads(&self) -> bool {
-        self.0.contains_key(&Phase::ReadTaskInit)
-    }
-
-    fn writes(&self) -> bool {
-        self.0.keys().any(|phase| phase.side() == Side::Writer)
-    }
-
-    /// Opening splits: the first calls of a reader.
-    fn opening_source(&self) -> f64 {
-        self.sum([Phase::ReadTaskInit, Phase::ReadTaskPrepare])
-    }
-
-    /// The other calls of the reader.
-    fn reading(&self) -> f64 {
-        let waits = self.sum([Phase::WaitWriteTime, Phase::WaitLimitTime, Phase::WaitSlotTime]);
-        let moving = (self.of(Phase::ReadTaskData) - waits - self.of(Phase::TransformerTime)).max(0.0);
-        moving + self.sum([Phase::ReadTaskPost, Phase::ReadTaskDestroy])
-    }
-
-    fn opening_target(&self) -> f64 {
-        self.sum([Phase::WriteTaskInit, Phase::WriteTaskPrepare])
-    }
-
-    /// The other calls of the writer but the commit. In a lane the transformers stand before it.
-    fn writing(&self) -> f64 {
-        let transforming = if self.reads() { 0.0 } else { self.of(Phase::TransformerTime) };
-        let moving = (self.of(Phase::WriteTaskData) - self.of(Phase::WaitReadTime) - transforming).max(0.0);
-        moving + self.of(Phase::WriteTaskDestroy)
-    }
-
-    /// The transformers but lookups.
-    fn transforming(&self) -> f64 {
-        (self.of(Phase::TransformerTime) - self.of(Phase::LookupTime)).max(0.0)
-    }
-}
-
-/// How long a run took, in seconds.
-#[derive(Debug, Clone, Copy)]
-struct Spans {
-    /// Until records moved.
-    prepare: f64,
-    moving: f64,
-    commit: f64,
-    wall: f64,
-}
-
 /// Looks at what was recorded.
 pub fn of(recording: &Recording) -> Diagnosis {
-    let spans = spans(recording);
+    let spans = Spans::of(recording);
     let attempts = recording.attempts();
-    let spent: Vec<Spent> = attempts.iter().map(spent).collect();
+    let spent: Vec<Spent> = attempts.iter().map(|attempt| attempt.phases.iter().copied().collect()).collect();
+    let all = all_spent(recording, &spent);
     let skew = skew(recording, &attempts, spans.moving);
-    let parts = parts(&all_spent(recording, &spent), spans);
-    let limit = verdict::limit(recording, &parts, skew.as_ref(), spans.wall);
+    let parts = parts(&all, spans);
+    let limit = verdict::limit(&Evidence { recording, parts: &parts, spent: &all, skew: skew.as_ref(), spans });
     Diagnosis {
         wall_seconds: spans.wall,
         moving_seconds: spans.moving,
         limit,
+        longest_call: longest_call(recording, spans.wall),
         phases: phases(recording),
         tasks: tasks(recording, &attempts, &spent),
         skew,
@@ -226,33 +175,20 @@ pub fn of(recording: &Recording) -> Diagnosis {
 
 /// What an attempt at a task spent its time with, as shares of that time, the largest first.
 pub fn of_attempt(perf: &Perf) -> Vec<PartShare> {
-    let spent: Spent = perf.records.iter().map(|record| (record.phase, record.elapsed_nanos)).collect();
+    let spent: Spent = perf.records.iter().collect();
     let total = spent.of(Phase::TaskTotal);
-    parts(&[spent], Spans { prepare: 0.0, moving: total, commit: 0.0, wall: total })
+    parts(&[spent], Spans { moving: total, wall: total, ..Spans::default() })
+}
+
+/// The call of a plugin that lasted longest, where it was long and a good part of the run.
+fn longest_call(recording: &Recording, wall: f64) -> Option<LongCall> {
+    let calls = recording.seconds.iter().filter_map(|second| second.longest_call.as_ref());
+    let longest = calls.max_by(|one, other| one.seconds.total_cmp(&other.seconds))?;
+    (longest.seconds >= LONG_CALL && longest.seconds >= WORTH_A_LINE * wall).then(|| longest.clone())
 }
 
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
-}
-
-fn spans(recording: &Recording) -> Spans {
-    let job = |phase: Phase| {
-        let lines = recording.phases.iter().filter(|line| line.task.is_none() && line.phase == phase);
-        lines.map(|line| seconds(line.elapsed_nanos)).sum::<f64>()
-    };
-    let [init, prepare, schedule, commit, post, destroy] =
-        [Phase::JobInit, Phase::JobPrepare, Phase::JobSchedule, Phase::JobCommit, Phase::JobPost, Phase::JobDestroy]
-            .map(job);
-    let moving = match &recording.end {
-        // It goes on, or was killed, and not all of its phases are known: what the others leave of the time since it began.
-        None if schedule == 0.0 => {
-            let lasted = between(recording.run.start_micros, recording.until());
-            (lasted - prepare - commit - post - destroy).max(0.0)
-        }
-        _ => schedule,
-    };
-    let prepare = init + prepare;
-    Spans { prepare, moving, commit, wall: prepare + moving + commit + post + destroy }
 }
 
 /// The time between two moments in microseconds, in seconds.
@@ -266,55 +202,6 @@ fn took(attempt: &AttemptLines<'_>, until: u64) -> f64 {
         Some(total) => seconds(total.elapsed_nanos),
         None => between(attempt.task.start_micros, until),
     }
-}
-
-fn spent(attempt: &AttemptLines<'_>) -> Spent {
-    attempt.phases.iter().map(|line| (line.phase, line.elapsed_nanos)).collect()
-}
-
-/// What the attempts spent, and where some had not ended when the recording did, what these had spent by its last second.
-fn all_spent(recording: &Recording, ended: &[Spent]) -> Vec<Spent> {
-    let mut all = ended.to_vec();
-    if let (None, Some(last)) = (&recording.end, recording.seconds.last()) {
-        for open in [&last.open_readers_nanos, &last.open_writers_nanos] {
-            all.push(open.iter().map(|(phase, nanos)| (*phase, *nanos)).collect());
-        }
-    }
-    all
-}
-
-fn parts(all: &[Spent], spans: Spans) -> Vec<PartShare> {
-    // Of the sides of tasks that were at work for so long in sum.
-    let side = |is_of: fn(&Spent) -> bool, time: &dyn Fn(&Spent) -> f64| {
-        let of_side = all.iter().filter(|spent| is_of(spent));
-        let (total, part) =
-            of_side.fold((0.0, 0.0), |(total, part), spent| (total + spent.of(Phase::TaskTotal), part + time(spent)));
-        if total > 0.0 { part / total * spans.moving } else { 0.0 }
-    };
-    let transforms: fn(&Spent) -> bool = |spent| spent.0.contains_key(&Phase::TransformerTime);
-    let wait = |is_of: fn(&Spent) -> bool, phase: Phase| side(is_of, &|spent| spent.of(phase));
-    let parts = [
-        (Part::OpenSource, side(Spent::reads, &Spent::opening_source)),
-        (Part::Reader, side(Spent::reads, &Spent::reading)),
-        (Part::Transformers, side(transforms, &Spent::transforming)),
-        (Part::Lookup, wait(transforms, Phase::LookupTime)),
-        (Part::OpenTarget, side(Spent::writes, &Spent::opening_target)),
-        (Part::Writer, side(Spent::writes, &Spent::writing)),
-        (Part::Commit, spans.commit + wait(Spent::writes, Phase::WriteTaskPost)),
-        (Part::Prepare, spans.prepare),
-        (Part::SpeedLimit, wait(Spent::reads, Phase::WaitLimitTime)),
-        (Part::Slots, wait(Spent::reads, Phase::WaitSlotTime)),
-        (Part::Turn, wait(Spent::writes, Phase::WaitTurnTime)),
-        (Part::WaitForReader, wait(Spent::writes, Phase::WaitReadTime)),
-        (Part::WaitForWriter, wait(Spent::reads, Phase::WaitWriteTime)),
-    ];
-    let mut shares: Vec<PartShare> = parts
-        .into_iter()
-        .filter(|(_, seconds)| *seconds > 0.0)
-        .map(|(part, seconds)| PartShare { part, seconds, share: seconds / spans.wall.max(1e-9) })
-        .collect();
-    shares.sort_by(|left, right| right.share.total_cmp(&left.share));
-    shares
 }
 
 /// How long each task took that reads a split: its attempts together, where one of them was done or goes on. The others tell nothing
@@ -433,11 +320,14 @@ impl Part {
             Part::Writer => "writing",
             Part::Commit => "committing",
             Part::Prepare => "preparing",
+            Part::Post => "after the commit",
             Part::SpeedLimit => "waiting for the speed limit",
             Part::Slots => "waiting for a slot",
             Part::Turn => "waiting for its turn at the target",
             Part::WaitForReader => "waiting for the reader",
             Part::WaitForWriter => "waiting for the writer",
+            Part::Cpu => "waiting for a CPU",
+            Part::Target => "the target",
             Part::Channel => "handing over",
             Part::OneSplit => "one split",
             Part::None => "nothing",

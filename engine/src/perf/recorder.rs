@@ -231,6 +231,7 @@ fn phases(owner: &Shown<'_>, ended: &[PerfRecord]) -> Vec<Whole<PhaseLine>> {
         start_micros: record.start_micros,
         elapsed_nanos: record.elapsed_nanos,
         cpu_nanos: record.cpu_nanos,
+        cpu_wait_nanos: record.cpu_wait_nanos,
         records: some(record.records),
         bytes: some(record.bytes),
         level: record.level,

@@ -43,9 +43,24 @@ pub struct RunLine {
     /// How it runs: channels, their capacity, the size of batches, limits.
     #[serde(default)]
     pub plan: Map<String, Value>,
+    /// Which parameters its reader and its writer have that change how fast they are; absent: recorded before it was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
+    /// How many writer tasks its target takes at once; absent: any number, or not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_tasks: Option<u32>,
     /// The job file, with secrets masked.
     #[serde(default)]
     pub setting: Value,
+}
+
+/// Names of parameters that are worth a word in advice.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tuning {
+    #[serde(default)]
+    pub reader: Vec<String>,
+    #[serde(default)]
+    pub writer: Vec<String>,
 }
 
 /// `"type": "task"`: an attempt at a task begins.
@@ -83,6 +98,8 @@ pub struct PhaseLine {
     pub elapsed_nanos: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_nanos: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_nanos: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -63,7 +63,8 @@ function figures(run, id) {
 
 const PART_INKS = {
   open_source: "open-source", reader: "read", transformers: "transform", lookup: "lookup", open_target: "open-target", writer: "write",
-  commit: "commit", prepare: "prepare", speed_limit: "wait4", slots: "wait3", turn: "wait2", wait_for_reader: "wait", wait_for_writer: "wait",
+  commit: "commit", prepare: "prepare", post: "prepare", speed_limit: "wait4", slots: "wait3", turn: "wait2", wait_for_reader: "wait",
+  wait_for_writer: "wait",
 };
 
 function waits(run, id) {
@@ -74,6 +75,7 @@ function waits(run, id) {
     ["The reader's side", ["open_source", "reader", ...(lanes ? [] : transforms), "speed_limit", "slots", "wait_for_writer"]],
     [lanes ? "The writer's side (lanes)" : "The writer's side",
       ["open_target", ...(lanes ? transforms : []), "writer", "commit", "turn", "wait_for_reader"]],
+    ["After the commit", ["post"]],
   ];
   const section = card("Where the time went");
   for (const [title, names] of sides) {

@@ -29,6 +29,7 @@ fn recording(split: &str) -> Recording {
         start_micros: BEGIN + 20,
         elapsed_nanos,
         cpu_nanos: None,
+        cpu_wait_nanos: None,
         records: Some(7),
         bytes: Some(70),
         level: None,

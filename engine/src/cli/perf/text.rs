@@ -47,6 +47,11 @@ pub(super) fn text(recording: &Recording) -> String {
     if !shares.is_empty() {
         let _ = writeln!(text, "  time: {}", shares.join(", "));
     }
+    if let Some(call) = &diagnosis.longest_call {
+        let doing = if call.doing.is_empty() { String::new() } else { format!(" ({})", call.doing) };
+        let time = time_text(call.seconds);
+        let _ = writeln!(text, "  longest call: {} in `{}`{doing}, {time}", call.who, call.call);
+    }
     phases(&mut text, &diagnosis);
     tasks(&mut text, &diagnosis);
     for stage in &recording.stages {

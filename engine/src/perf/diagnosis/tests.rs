@@ -2,13 +2,21 @@
 
 use super::*;
 
+mod limits;
+
 const RUN: &str = r#"{"type":"run","version":1,"run":"r","job":"j","start_micros":1000000}"#;
 const END: &str = r#"{"type":"end","micros":9000000,"result":"failed","read":0,"read_bytes":0,"written":0,"filtered":0,"duplicates":0,"dirty":0}"#;
 
 /// What is said of a run with these lines; the run and the job of each are added.
 fn told_of(lines: &[String]) -> Diagnosis {
+    told_with("", lines)
+}
+
+/// The same where the header has more fields, each with a comma behind it.
+fn told_with(fields: &str, lines: &[String]) -> Diagnosis {
+    let header = RUN.replacen('{', &format!("{{{fields}"), 1);
     let lines: Vec<String> = lines.iter().map(|line| line.replacen('{', r#"{"run":"r","job":"j","#, 1)).collect();
-    of(&Recording::read(&format!("{RUN}\n{}\n", lines.join("\n"))).unwrap()[0])
+    of(&Recording::read(&format!("{header}\n{}\n", lines.join("\n"))).unwrap()[0])
 }
 
 /// A phase of the job that begins then and takes so long, in seconds.

@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
+use super::time::{Spans, Spent};
 use super::{Limit, Part, PartShare, Skew};
-use crate::perf::recording::{LongCall, Recording};
+use crate::perf::recording::Recording;
 
 mod advice;
+mod cpu;
+mod stall;
 
 /// A run that took less, in seconds, tells nothing.
 const TOO_SHORT: f64 = 0.1;
@@ -25,57 +28,43 @@ const LONG_SPLIT: f64 = 2.0;
 const IDLE_SLOTS: f64 = 0.35;
 /// Two shares of which one is so much of the other are as good as the same.
 const NEARLY: f64 = 0.8;
-/// A recording that ends while nothing has moved for so long, in seconds, is one of a run that stood still.
-const STOOD_STILL: f64 = 2.0;
+/// A target for which tasks wait in turn is the limit if it was busy for so much of the time.
+const BUSY_TARGET: f64 = 0.5;
+/// Where shares of both sides differ by no more than this…
+const ALIKE: f64 = 0.1;
+/// …and so much of what was read lies in channels, the writer lags behind: a reader does not wait before they are full.
+const LAGS_BEHIND: f64 = 0.1;
 
-/// What limited a run.
-pub(super) fn limit(recording: &Recording, parts: &[PartShare], skew: Option<&Skew>, wall: f64) -> Limit {
-    if let Some((still, call)) = stall(recording) {
-        return standing_still(recording, still, call, wall);
+/// What there is to judge by.
+#[derive(Clone, Copy)]
+pub(super) struct Evidence<'a> {
+    pub recording: &'a Recording,
+    pub parts: &'a [PartShare],
+    pub spent: &'a [Spent],
+    pub skew: Option<&'a Skew>,
+    pub spans: Spans,
+}
+
+/// What limited a run: the first of the exceptions that holds, or the part that worked, or held work up, for most of the time.
+pub(super) fn limit(evidence: &Evidence<'_>) -> Limit {
+    let wall = evidence.spans.wall;
+    if let Some(limit) = stall::standing_still(evidence.recording, wall) {
+        return limit;
     }
     if wall < TOO_SHORT {
         let sentence = format!("it took {:.0} ms: too short to tell what limits it", wall * 1000.0);
         return Limit { part: Part::None, share: 0.0, sentence };
     }
-    if let Some(skew) = skew.filter(|skew| skew.ratio >= LONG_SPLIT && skew.idle >= IDLE_SLOTS) {
-        return one_split(skew, wall);
-    }
-    let busiest = parts.iter().filter(|part| !is_wait(part.part)).max_by(|a, b| a.share.total_cmp(&b.share)).copied();
-    let most = busiest.map_or(0.0, |busiest| busiest.share);
-    if let Some(limit) = handing_over(recording, parts, busiest).or_else(|| slots(recording, parts, most)) {
-        return limit;
-    }
-    match busiest.filter(|busiest| busiest.share >= WORTH_NAMING) {
-        Some(PartShare { part, share, .. }) => named(part, share, |share| advice::on(recording, part, share)),
-        None => named(Part::None, most, |share| format!("nothing stands out: no part took more than {share} of wall")),
-    }
-}
-
-/// Waiting for the other side is what a side does that is not the limit.
-fn is_wait(part: Part) -> bool {
-    matches!(part, Part::WaitForReader | Part::WaitForWriter)
-}
-
-fn share_of(part: Part, parts: &[PartShare]) -> f64 {
-    parts.iter().find(|share| share.part == part).map_or(0.0, |share| share.share)
-}
-
-/// The channel, where both sides wait for each other or it holds next to nothing.
-fn handing_over(recording: &Recording, parts: &[PartShare], busiest: Option<PartShare>) -> Option<Limit> {
-    let most = busiest.map_or(0.0, |busiest| busiest.share);
-    let (for_reader, for_writer) = (share_of(Part::WaitForReader, parts), share_of(Part::WaitForWriter, parts));
-    if for_reader >= BOTH_WAIT && for_writer >= BOTH_WAIT && most < NOBODY_WORKS {
-        return Some(named(Part::Channel, for_reader, advice::on_waiting_for_each_other));
-    }
-    let is_tiny = busiest.is_some_and(|busiest| is_tiny_channel(recording, busiest));
-    is_tiny.then(|| named(Part::Channel, most, advice::on_a_tiny_channel))
-}
-
-/// The slots. Who waits in front of the reader does no work: where that takes as long as the reader, more of it would only wait longer.
-fn slots(recording: &Recording, parts: &[PartShare], most: f64) -> Option<Limit> {
-    let slots = share_of(Part::Slots, parts);
-    let is_limit = slots >= WORTH_NAMING && slots >= NEARLY * most;
-    is_limit.then(|| named(Part::Slots, slots, |share| advice::on(recording, Part::Slots, share)))
+    let exception = evidence
+        .tiny_channel()
+        .or_else(|| cpu::all_used(evidence))
+        .or_else(|| evidence.busy_target())
+        .or_else(|| evidence.one_split())
+        .or_else(|| cpu::starving(evidence))
+        .or_else(|| evidence.waiting_for_each_other())
+        .or_else(|| evidence.slots())
+        .or_else(|| evidence.lagging_writer());
+    exception.unwrap_or_else(|| evidence.largest_part())
 }
 
 /// A part with the sentence that is made of its share in percent.
@@ -87,55 +76,88 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share.min(1.0))
 }
 
-/// For how long nothing had moved when the recording of a run ended that did not, and which call lasted all that time.
-fn stall(recording: &Recording) -> Option<(f64, &LongCall)> {
-    let last = recording.seconds.last().filter(|_| recording.end.is_none())?;
-    let call = last.longest_call.as_ref()?;
-    let moved = recording
-        .seconds
-        .iter()
-        .rev()
-        .find(|second| (second.read_records, second.written_records) != (last.read_records, last.written_records));
-    let since = moved.map_or(recording.run.start_micros, |second| second.micros);
-    let still = (last.micros.saturating_sub(since) as f64 / 1e6).min(call.seconds);
-    (still >= STOOD_STILL).then_some((still, call))
+/// Waiting for the other side is what a side does that is not the limit; waiting for a CPU lies within the work of others.
+fn is_wait(part: Part) -> bool {
+    matches!(part, Part::WaitForReader | Part::WaitForWriter | Part::Cpu)
 }
 
-fn standing_still(recording: &Recording, still: f64, call: &LongCall, wall: f64) -> Limit {
-    let is_of = |plugin: &str| call.who.ends_with(plugin);
-    let part = match call.call.as_str() {
-        "transform" => Part::Transformers,
-        "commit" => Part::Commit,
-        "open" | "splits" | "prepare" | "schema" if is_of(&recording.run.reader) => Part::OpenSource,
-        "open" | "prepare" if is_of(&recording.run.writer) => Part::OpenTarget,
-        _ if is_of(&recording.run.reader) => Part::Reader,
-        _ if is_of(&recording.run.writer) => Part::Writer,
-        // What is called for the whole job, reader or writer.
-        "prepare" | "schema" => Part::Prepare,
-        "post" | "abort" => Part::Commit,
-        _ => Part::Reader,
-    };
-    let sentence = format!(
-        "it stood still: nothing had moved for {still:.0} s when the recording ended, and {} had been in `{}`{} for {:.0} s",
-        call.who,
-        call.call,
-        if call.doing.is_empty() { String::new() } else { format!(" ({})", call.doing) },
-        call.seconds
-    );
-    Limit { part, share: still / wall.max(1e-9), sentence }
-}
+impl Evidence<'_> {
+    fn share_of(&self, part: Part) -> f64 {
+        self.parts.iter().find(|share| share.part == part).map_or(0.0, |share| share.share)
+    }
 
-fn one_split(skew: &Skew, wall: f64) -> Limit {
-    named(Part::OneSplit, skew.longest_seconds / wall.max(1e-9), |share| advice::on_one_split(skew, share))
-}
+    /// The largest of the parts that work or hold work up, but those that are left out.
+    fn busiest_but(&self, left_out: &[Part]) -> Option<PartShare> {
+        let parts = self.parts.iter().filter(|share| !is_wait(share.part) && !left_out.contains(&share.part));
+        parts.max_by(|one, other| one.share.total_cmp(&other.share)).copied()
+    }
 
-/// Whether records travel a few at a time although none of them takes long: then it is the handing over that takes the time, on
-/// whichever side that is measured.
-fn is_tiny_channel(recording: &Recording, busiest: PartShare) -> bool {
-    let held = recording.run.plan.get("capacity").and_then(|capacity| capacity["records"].as_u64());
-    let records = recording.counts().read;
-    let slots = recording.tasks.iter().filter_map(|task| task.slot).collect::<HashSet<u32>>().len().max(1);
-    matches!(busiest.part, Part::Reader | Part::Writer)
-        && busiest.seconds * slots as f64 / (records.max(1) as f64) < QUICK_RECORD
-        && held.is_some_and(|held| held < FEW_RECORDS)
+    fn most_but(&self, left_out: &[Part]) -> f64 {
+        self.busiest_but(left_out).map_or(0.0, |busiest| busiest.share)
+    }
+
+    fn largest_part(&self) -> Limit {
+        match self.busiest_but(&[]).filter(|busiest| busiest.share >= WORTH_NAMING) {
+            Some(PartShare { part, share, .. }) => named(part, share, |share| advice::on(self.recording, part, share)),
+            None => named(Part::None, self.most_but(&[]), |share| {
+                format!("nothing stands out: no part took more than {share} of wall")
+            }),
+        }
+    }
+
+    /// Records travel a few at a time although none of them takes long: then it is the handing over that takes the time, on whichever
+    /// side that is measured.
+    fn tiny_channel(&self) -> Option<Limit> {
+        let busiest = self.busiest_but(&[])?;
+        let recording = self.recording;
+        let held = recording.run.plan.get("capacity").and_then(|capacity| capacity["records"].as_u64());
+        let records = recording.counts().read;
+        let slots = recording.tasks.iter().filter_map(|task| task.slot).collect::<HashSet<u32>>().len().max(1);
+        let is_tiny = matches!(busiest.part, Part::Reader | Part::Writer)
+            && busiest.seconds * slots as f64 / (records.max(1) as f64) < QUICK_RECORD
+            && held.is_some_and(|held| held < FEW_RECORDS);
+        is_tiny.then(|| named(Part::Channel, busiest.share, advice::on_a_tiny_channel))
+    }
+
+    /// The channel, where both sides wait for each other.
+    fn waiting_for_each_other(&self) -> Option<Limit> {
+        let (for_reader, for_writer) = (self.share_of(Part::WaitForReader), self.share_of(Part::WaitForWriter));
+        let is_limit = for_reader >= BOTH_WAIT && for_writer >= BOTH_WAIT && self.most_but(&[]) < NOBODY_WORKS;
+        is_limit.then(|| named(Part::Channel, for_reader, advice::on_waiting_for_each_other))
+    }
+
+    /// A target that takes few tasks at once: one that waits for its turn says nothing of what the others do with theirs.
+    fn busy_target(&self) -> Option<Limit> {
+        let at_once = self.recording.run.target_tasks.unwrap_or(1).max(1);
+        let busy = self.spent.iter().map(Spent::at_target).sum::<f64>();
+        let busy = busy / (f64::from(at_once) * self.spans.wall);
+        let others = self.most_but(&[Part::Turn, Part::OpenTarget, Part::Writer, Part::Commit]);
+        let is_limit = self.share_of(Part::Turn) >= WORTH_NAMING && busy >= BUSY_TARGET && busy >= others;
+        is_limit.then(|| named(Part::Target, busy, |share| advice::on_a_busy_target(self.recording, at_once, share)))
+    }
+
+    fn one_split(&self) -> Option<Limit> {
+        let skew = self.skew.filter(|skew| skew.ratio >= LONG_SPLIT && skew.idle >= IDLE_SLOTS)?;
+        let share = skew.longest_seconds / self.spans.wall.max(1e-9);
+        Some(named(Part::OneSplit, share, |share| advice::on_one_split(self.recording, skew, share)))
+    }
+
+    /// The slots. Who waits in front of the reader does no work: where that takes as long as the reader, more of it would only wait
+    /// longer.
+    fn slots(&self) -> Option<Limit> {
+        let slots = self.share_of(Part::Slots);
+        let is_limit = slots >= WORTH_NAMING && slots >= NEARLY * self.most_but(&[]);
+        is_limit.then(|| named(Part::Slots, slots, |share| advice::on(self.recording, Part::Slots, share)))
+    }
+
+    /// The writer, where the reader seems to work as much only because its channel still had room.
+    fn lagging_writer(&self) -> Option<Limit> {
+        let last = self.recording.seconds.last()?;
+        let (reader, writer) = (self.share_of(Part::Reader), self.share_of(Part::Writer));
+        let is_limit = self.busiest_but(&[])?.part == Part::Reader
+            && writer >= WORTH_NAMING
+            && reader - writer <= ALIKE
+            && last.queued_records as f64 >= LAGS_BEHIND * last.read_records.max(1) as f64;
+        is_limit.then(|| named(Part::Writer, writer, |share| advice::on(self.recording, Part::Writer, share)))
+    }
 }
