@@ -118,6 +118,11 @@ enum Fragment<'a> {
     Masked(Value),
 }
 
+/// Whether a file of dirty records begins like this.
+pub fn is_dirty_file(beginning: &[u8]) -> bool {
+    beginning.starts_with(b"{\"run\":\"")
+}
+
 impl Dirty {
     /// No dirty record yet. The file is made when the first arrives, in the first of these places that can be written. `under_way`: how
     /// many records may at most have been read and not been counted yet.

@@ -46,6 +46,7 @@ pub mod metrics;
 pub mod cancel;
 pub mod clock;
 pub mod error;
+pub mod figures;
 pub mod intervals;
 pub mod json;
 pub mod latency;

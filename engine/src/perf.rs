@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 mod cpu;
 pub mod diagnosis;
+pub mod ending;
 pub mod meter;
 pub mod recorder;
 pub mod recording;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::perf::Phase;
 use crate::perf::diagnosis::{self, Diagnosis, Part, TaskRow};
-use crate::perf::recording::{AttemptLines, DirtyLine, PhaseLine, Recording, RunLine};
+use crate::perf::recording::{AttemptLines, DirtyLine, EndLine, PhaseLine, Recording, RunLine};
 
 mod curves;
 #[cfg(test)]
@@ -18,8 +18,15 @@ use curves::Curves;
 
 const PAGE: &str = include_str!("report/page.html");
 
+/// What stands in the place of a page until the run has ended.
+const PLACEHOLDER: &str = include_str!("report/placeholder.html");
+
+/// One of them is near the beginning of each page. Those of earlier programs had only a title.
+const MARKS: [&str; 2] = ["<meta name=\"generator\" content=\"transship ", "<title>transship</title>"];
+
 /// What stands in the places of the page. The place that is left is the one of the data.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 9] = [
+    ("version", env!("CARGO_PKG_VERSION")),
     ("uplot.css", include_str!("report/uplot/uPlot.min.css")),
     ("page.css", include_str!("report/page.css")),
     ("uplot.js", include_str!("report/uplot/uPlot.iife.min.js")),
@@ -32,6 +39,20 @@ const PARTS: [(&str, &str); 8] = [
 
 /// So many attempts at tasks are listed, and so many lanes; the timeline has all.
 const LISTED: usize = 50;
+
+/// Whether a page, or what stands in the place of one, begins like this.
+pub fn is_page(beginning: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(beginning);
+    MARKS.iter().any(|mark| beginning.contains(mark))
+}
+
+/// Writes what stands in the place of a page until the run has ended: it tells which command makes the page.
+pub fn write_placeholder(out: &mut dyn Write, command: &str) -> io::Result<()> {
+    let command = command.replace('&', "&amp;").replace('<', "&lt;");
+    out.write_all(
+        PLACEHOLDER.replace("{{version}}", env!("CARGO_PKG_VERSION")).replace("{{command}}", &command).as_bytes(),
+    )
+}
 
 /// Writes the page of these recordings, piece by piece: each with the sentence that names its bottleneck, and compared with an earlier
 /// run where there is one.
@@ -97,6 +118,7 @@ struct Entry<'a> {
     curves: Curves,
     stages: &'a [Value],
     causes: &'a [DirtyLine],
+    dirty_file: Option<&'a str>,
     earlier: Option<Earlier<'a>>,
 }
 
@@ -114,6 +136,9 @@ struct Earlier<'a> {
 #[derive(Serialize)]
 struct Figures<'a> {
     result: &'a str,
+    /// How it ended, in words.
+    ending: String,
+    all_dirty: bool,
     message: Option<&'a str>,
     verdict: String,
     read: u64,
@@ -198,6 +223,7 @@ impl<'a> Entries<'a> {
             curves: Curves::of(recording, begin),
             stages: &recording.stages,
             causes: &recording.dirty,
+            dirty_file: recording.end.as_ref().and_then(|end| end.dirty_file.as_deref()),
             earlier: self.earlier.and_then(|earlier| self.earlier(recording, earlier)),
         }
     }
@@ -226,6 +252,8 @@ impl<'a> Figures<'a> {
         };
         Figures {
             result: end.map_or("open", |end| &end.result),
+            ending: end.map_or_else(|| "not ended".into(), EndLine::words),
+            all_dirty: end.is_some_and(EndLine::is_all_dirty),
             message: end.and_then(|end| end.message.as_deref()),
             verdict: diagnosis.limit.sentence.clone(),
             read: counts.read,

@@ -66,6 +66,64 @@ fn what_would_destroy_an_input_or_another_output_is_refused_before_anything_is_w
 }
 
 #[test]
+fn what_is_none_of_its_own_files_is_refused_and_its_own_are_replaced() {
+    let scratch = with_records();
+    scratch.write("data.csv", "1,a\n");
+    scratch.write("page.html", "<!doctype html><title>mine</title>");
+    let before = scratch.snapshot();
+    for arguments in [
+        &["run", "job.json", "--perf", "data.csv"][..],
+        &["run", "job.json", "--report", "data.csv"],
+        &["run", "job.json", "--report", "page.html"],
+        &["run", "job.json", "--trace", "rec.jsonl"],
+        &["run", "job.json", "--dirty", "data.csv"],
+        &["perf", "rec.jsonl", "--report", "data.csv"],
+        &["perf", "rec.jsonl", "--trace", "job.json"],
+    ] {
+        let run = scratch.transship(arguments).run().fails_with(2);
+        run.says([arguments[2], "it would be destroyed; name another file, or remove this one"]);
+        assert!(scratch.snapshot() == before, "something has changed\n{run}");
+    }
+    scratch.job("dirty.json", &faulty(json!({ "dirtyEvery": 10 }), json!({})));
+    let all =
+        ["run", "dirty.json", "--perf", "p.jsonl", "--report", "r.html", "--trace", "t.json", "--dirty", "d.jsonl"];
+    for time in 1..=2 {
+        scratch.transship(all).run().succeeds();
+        assert_eq!(scratch.lines("d.jsonl").len(), 10 * time, "those of all runs are kept");
+    }
+    let ends = json_lines(&scratch.read("p.jsonl")).iter().filter(|line| line["type"] == "end").count();
+    assert_eq!(ends, 1, "the records of the last run are there");
+}
+
+#[test]
+fn standard_input_is_read_and_no_output() {
+    let scratch = with_records();
+    let told = scratch.transship(["perf", "-"]).within("\"$@\" < rec.jsonl").run().succeeds();
+    assert!(told.stdout.starts_with("job job (faultyreader to faultywriter)"), "{told}");
+    scratch.transship(["perf", "-", "-"]).within("\"$@\" < rec.jsonl").run().fails_with(2).says(["only once"]);
+    for option in ["--perf", "--report", "--trace", "--dirty"] {
+        let run = scratch.transship(["run", "job.json", option, "-"]).run().fails_with(2);
+        run.says([format!("{option} -: - stands for standard input").as_str(), "/dev/stdout"]);
+    }
+    assert!(!scratch.path("-").exists());
+}
+
+#[test]
+fn a_trace_is_made_also_where_the_page_cannot_be_and_what_is_missing_is_told() {
+    let scratch = Scratch::new();
+    scratch.job("job.json", &job());
+    let run = scratch.transship(["run", "job.json", "--perf", "p.jsonl", "--report", "/dev/full", "--trace", "t.json"]);
+    run.run().succeeds().says(["warning: cannot write the report to /dev/full"]);
+    assert!(scratch.read("t.json").contains("traceEvents"));
+    let run =
+        scratch.transship(["run", "job.json", "--perf", "p.jsonl", "--report", "/dev/full", "--trace", "/dev/full"]);
+    run.run().succeeds().says(["cannot write the report to /dev/full", "cannot write the trace to /dev/full"]);
+    let told = scratch.transship(["perf", "p.jsonl", "--report", "/dev/full", "--trace", "again.json"]).run();
+    told.fails_with(1).says(["cannot write the report to /dev/full"]);
+    assert!(scratch.read("again.json").contains("traceEvents"));
+}
+
+#[test]
 fn pipes_and_devices_may_stand_in_for_several_outputs() {
     let scratch = Scratch::new();
     scratch.job("job.json", &job());
@@ -169,6 +227,11 @@ fn of_a_run_that_is_killed_the_page_can_be_made_of_the_records_beside_it() {
     running.signal(Signal::Kill);
     running.finish();
     let records = beside().expect("they are still there");
+    let page = scratch.read("r.html");
+    let command =
+        format!("transship perf {} --report {}", scratch.path(&records).display(), scratch.path("r.html").display());
+    assert!(page.contains("The run has not ended") && page.contains(&command), "{page}");
     scratch.transship(["perf", &records, "--report", "r.html"]).run().succeeds();
+    assert!(!scratch.read("r.html").contains(&command));
     assert!(scratch.read("r.html").contains("</html>"));
 }

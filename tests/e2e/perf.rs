@@ -132,7 +132,11 @@ fn the_summary_has_the_figures_of_datax_and_the_accounting() {
         270 - dropped
     )
     .as_str()]);
-    run.says(["job job (faultyreader to faultywriter), run ", ": done\n", "tasks           : 3 done on 2 channels\n"]);
+    run.says([
+        "job job (faultyreader to faultywriter), run ",
+        ": done, 30 records dirty\n",
+        "tasks           : 3 done on 2 channels\n",
+    ]);
     run.says(["visible at target: each task's records when it was done (task)\n"]);
 }
 

@@ -40,7 +40,8 @@ fn assert_shows(document: &str, summary: &Value) {
     let expected = [count("read"), count("written"), count("read_bytes"), count("filtered"), dirty];
     assert_eq!(figures, expected.map(|number| number as f64));
     assert_eq!(shown(document, "records-read").replace(',', ""), count("read").to_string());
-    assert_eq!(shown(document, "result"), "done");
+    assert_eq!(shown(document, "result"), format!("done, {dirty} records dirty"));
+    assert!(document.contains(&format!("They are kept in {}", text(summary, "/dirty_file"))), "where they are");
     let tasks = summary["tasks"].as_array().unwrap().len();
     assert!(shown(document, "timeline-note").starts_with(&format!("{tasks} attempts on ")), "all tasks are drawn");
 }
@@ -55,6 +56,23 @@ fn the_page_of_a_run_shows_its_figures() {
     assert!(document.contains("<title>job – transship</title>"));
     assert!(!document.contains("id=\"comparison\""), "there is nothing to compare with");
     assert!(!document.contains("id=\"overview\""), "there are no others");
+}
+
+#[test]
+fn a_run_of_which_every_record_was_dirty_is_shown_as_no_success() {
+    let scratch = Scratch::new();
+    let reader = json!({ "records": 10, "dirtyEvery": 1 });
+    let lines = recorded(&scratch, &faulty(reader, json!({})));
+    let dirty_file = text(lines.last().unwrap(), "/dirty_file");
+    assert!(scratch.path(dirty_file).is_file(), "{dirty_file}");
+    let told = scratch.transship(["perf", "perf.jsonl", "--report", "r.html"]).run().succeeds();
+    let words = "done, but EVERY RECORD WAS DIRTY";
+    for text in [words, dirty_file] {
+        assert!(told.stdout.contains(text), "no {text} in {told}");
+    }
+    let document = opened(&scratch, "r.html");
+    assert_eq!(shown(&document, "result"), words);
+    assert!(document.contains("result-failed") && document.contains(dirty_file), "it is red, and says where they are");
 }
 
 #[test]
@@ -98,7 +116,8 @@ fn the_page_of_recorded_runs_shows_the_later_and_compares_it_with_the_earlier() 
     assert_shows(&document, &later);
     let (_, comparison) = document.split_once("id=\"comparison\"").unwrap();
     let cells = [&later, &earlier].map(|run| number(run, "/counts/read").to_string());
-    let row = format!("records read</td><td class=\"number\">{}</td><td class=\"number\">{}</td>", cells[0], cells[1]);
+    let cell = |column: &str, count: &str| format!("<td class=\"number\" data-column=\"{column}\">{count}</td>");
+    let row = format!("records read</td>{}{}", cell("this run", &cells[0]), cell("earlier", &cells[1]));
     assert!(comparison.contains(&row), "no {row}");
     let began = &json_lines(&scratch.read("earlier.jsonl"))[0]["start_micros"];
     let title =

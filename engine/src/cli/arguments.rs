@@ -170,7 +170,7 @@ pub(super) enum Json {
 
 #[derive(Debug, Args)]
 pub(super) struct PerfArguments {
-    /// The perf records of a run.
+    /// The perf records of a run; - is standard input.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Those of a later run, to compare.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::error::{Error, Failure, Result};
+use crate::figures;
 use crate::plan::{MEMORY_BYTES, Prepared};
 use crate::task::TaskReport;
 use clap::Parser;
@@ -13,7 +14,6 @@ use transship_plugin_api::Kind;
 mod arguments;
 mod console;
 mod events;
-mod figures;
 mod forecast;
 mod lately;
 mod listing;

@@ -86,44 +86,38 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Ended {
     if let (Some(error), Some(records)) = (workshop.recorder().and_then(Recorder::failure), &outputs.records) {
         console.alert(&format!("cannot write the perf records to {}: {error}", records.path.display()));
     }
-    if let Err(error) = write_pages(outputs, workshop.recorder(), console) {
-        console.alert(&error.to_string());
-    }
+    write_pages(outputs, workshop.recorder(), console);
     ended
 }
 
-/// What is made of the records of the run.
-fn write_pages(mut outputs: Outputs, recorder: Option<&Recorder>, console: &Console) -> Result<()> {
+/// Makes what is made of the records of the run, and tells what of it cannot be made.
+fn write_pages(mut outputs: Outputs, recorder: Option<&Recorder>, console: &Console) {
     // Where nothing ran there is nothing to show.
-    let Some(records) = outputs.records.as_mut().filter(|_| recorder.is_some_and(Recorder::has_lines)) else {
-        return Ok(());
-    };
+    let Some(records) = outputs.records.as_mut().filter(|_| recorder.is_some_and(Recorder::has_lines)) else { return };
     if outputs.keeps_records {
         records.keep();
     }
-    let pages = pages_of(&records.path, &mut outputs.report, &mut outputs.trace);
-    if pages.is_err() && !outputs.keeps_records {
+    let failures = pages_of(&records.path, &mut outputs.report, &mut outputs.trace);
+    failures.iter().for_each(|failure| console.alert(&failure.to_string()));
+    if !failures.is_empty() && !outputs.keeps_records {
         // The run may have lasted for hours.
         records.keep();
         console.alert(&records.kept_text());
     }
-    pages
 }
 
-fn pages_of(records: &Path, report: &mut Option<Output>, trace: &mut Option<Output>) -> Result<()> {
+/// Makes the page and the trace, each whatever became of the other; answers why one is missing.
+fn pages_of(records: &Path, report: &mut Option<Output>, trace: &mut Option<Output>) -> Vec<Error> {
     if report.is_none() && trace.is_none() {
-        return Ok(());
+        return Vec::new();
     }
-    let recordings = perf::read(records)?;
-    if let Some(page) = report {
-        perf::write_report(&page.path, &recordings, None)?;
-        page.keep();
-    }
-    if let Some(page) = trace {
-        perf::write_trace(&page.path, &recordings)?;
-        page.keep();
-    }
-    Ok(())
+    let recordings = match perf::read(records) {
+        Ok(recordings) => recordings,
+        Err(error) => return vec![error],
+    };
+    let report = report.as_mut().map(|page| page.fill(|path| perf::write_report(path, &recordings, None)));
+    let trace = trace.as_mut().map(|page| page.fill(|path| perf::write_trace(path, &recordings)));
+    [report, trace].into_iter().flatten().filter_map(Result::err).collect()
 }
 
 impl Run<'_> {

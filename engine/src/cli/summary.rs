@@ -10,8 +10,8 @@ use super::figures::{bytes_text, count_text, several};
 use super::stages;
 use crate::job::{Committed, Outcome, Summary};
 use crate::metrics::StageMetrics;
-use crate::perf::Phase;
 use crate::perf::diagnosis::{self, Part};
+use crate::perf::{Phase, ending};
 use crate::task::{Counts, TaskReport};
 
 /// How many of the slowest tasks are shown.
@@ -75,16 +75,16 @@ pub(super) fn text(summary: &Summary) -> String {
     )
 }
 
-fn outcome(summary: &Summary) -> &'static str {
+fn outcome(summary: &Summary) -> String {
     let counts = &summary.counts;
-    match summary.outcome {
+    let words = match summary.outcome {
         Outcome::Done if summary.drained => "drained: what had been read was written",
-        Outcome::Done if counts.read > 0 && counts.read == counts.dirty() => "done, but EVERY RECORD WAS DIRTY",
-        Outcome::Done => "done",
+        Outcome::Done => return ending::done(counts.read, counts.dirty()),
         Outcome::Failed(_) => "FAILED",
         Outcome::DirtyLimit { .. } => "FAILED, too many dirty records",
         Outcome::Cancelled => "STOPPED",
-    }
+    };
+    words.into()
 }
 
 fn accounting(counts: &Counts) -> String {

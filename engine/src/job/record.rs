@@ -84,6 +84,7 @@ pub(super) fn end(recorder: &Recorder, summary: &Summary, dirty: &Dirty) {
             dirty: counts.dirty(),
             aborted_read: summary.aborted.read,
             aborted_dirty: summary.aborted.dirty(),
+            dirty_file: summary.dirty_file.as_ref().map(|file| file.display().to_string()),
         },
     );
 }

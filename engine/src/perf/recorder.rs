@@ -162,8 +162,8 @@ impl Recorder {
 
     /// How it ended.
     pub fn end(&self, owner: Owner<'_>, line: &EndLine) {
-        let message = line.message.as_deref().map(|message| (self.mask)(message));
-        let content = EndLine { message, ..line.clone() };
+        let masked = |text: &Option<String>| text.as_deref().map(|text| (self.mask)(text));
+        let content = EndLine { message: masked(&line.message), dirty_file: masked(&line.dirty_file), ..line.clone() };
         self.write(&[Line { kind: "end", owner: &self.shown(owner), content }]);
     }
 

@@ -184,6 +184,14 @@ pub struct EndLine {
     pub aborted_read: u64,
     #[serde(default)]
     pub aborted_dirty: u64,
+    /// The file of the dirty records, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_file: Option<String>,
+}
+
+/// Whether perf records begin like this: with the header of a run.
+pub fn is_recording(beginning: &[u8]) -> bool {
+    beginning.starts_with(b"{\"type\":\"run\",\"version\":")
 }
 
 /// What a person calls an entry of a job, of which so many run: `orders, entry 3 of 5`.

@@ -59,18 +59,49 @@ impl Track {
     }
 }
 
-/// Writes the trace of these runs, event by event: there are as many as lines were recorded.
-pub fn write(out: &mut dyn Write, recordings: &[Recording]) -> io::Result<()> {
-    Ok(serde_json::to_writer(out, &Trace(recordings))?)
+/// How traces begin: with who wrote them. Those of earlier programs began with their events.
+const BEGINNINGS: [&[u8]; 2] = [
+    b"{\"otherData\":{\"generator\":\"transship ",
+    b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[{\"ph\":\"M\",\"name\":\"process_name\"",
+];
+
+/// Whether a trace that `write` wrote begins like this.
+pub fn is_trace(beginning: &[u8]) -> bool {
+    BEGINNINGS.iter().any(|own| beginning.starts_with(own))
 }
 
-struct Trace<'a>(&'a [Recording]);
+/// Writes the trace of these runs, event by event: there are as many as lines were recorded.
+pub fn write(out: &mut dyn Write, recordings: &[Recording]) -> io::Result<()> {
+    Ok(serde_json::to_writer(out, &Trace { recordings, remark: None })?)
+}
+
+/// Writes what stands in the place of a trace until the run has ended: one without events, which this command makes anew.
+pub fn write_placeholder(out: &mut dyn Write, command: &str) -> io::Result<()> {
+    let remark = format!("the run has not ended: `{command}` makes a trace of what was recorded of it");
+    Ok(serde_json::to_writer(out, &Trace { recordings: &[], remark: Some(remark) })?)
+}
+
+struct Trace<'a> {
+    recordings: &'a [Recording],
+    remark: Option<String>,
+}
+
+/// Who wrote a trace.
+#[derive(Serialize)]
+struct Origin<'a> {
+    generator: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<&'a str>,
+}
 
 impl Serialize for Trace<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut trace = serializer.serialize_map(Some(2))?;
+        let mut trace = serializer.serialize_map(Some(3))?;
+        let origin =
+            Origin { generator: concat!("transship ", env!("CARGO_PKG_VERSION")), remark: self.remark.as_deref() };
+        trace.serialize_entry("otherData", &origin)?;
         trace.serialize_entry("displayTimeUnit", "ms")?;
-        trace.serialize_entry("traceEvents", &Events(self.0))?;
+        trace.serialize_entry("traceEvents", &Events(self.recordings))?;
         trace.end()
     }
 }

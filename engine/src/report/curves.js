@@ -62,7 +62,10 @@ function chartIn(place, all, write, lines, isShare) {
     }
     const range = isShare ? [0, 1] : (_, __, most) => [0, most > 0 ? most * 1.05 : 1];
     const values = (value) => (isShare ? Math.round(100 * value) + " %" : value < 10 ? value : grouped(value));
+    // Without a hand there is no value to tell.
+    const point = (chart) => chart.root.classList.toggle("pointed", typeof chart.legend.idx === "number");
     charts.set(place, new uPlot({
+      hooks: { setLegend: [point] },
       width: place.clientWidth, height: 190, scales: { x: { time: false }, y: { range } }, series, bands,
       axes: [{ ...axis, incrs: STEPS, values: (_, all) => all.map(mark) }, { ...axis, size: 80, values: (_, all) => all.map(values) }],
     }, columns, place));

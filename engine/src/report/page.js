@@ -10,7 +10,7 @@ const pathOf = (run) => [run.run.reader, ...run.run.transformers, run.run.writer
 
 function header(run, id) {
   const { host, plugins } = run.run;
-  const result = make("span", resultClass(run.result), resultText(run.result));
+  const result = ending(run);
   result.id = id("result");
   const machine = [host.name, host.os, host.kernel, host.arch, host.cores && host.cores + " cores",
     host.memory_bytes && bytes(host.memory_bytes)].filter(Boolean).join(", ");
@@ -63,7 +63,7 @@ function figures(run, id) {
 
 const PART_INKS = {
   open_source: "open-source", reader: "read", transformers: "transform", lookup: "lookup", open_target: "open-target", writer: "write",
-  commit: "commit", prepare: "prepare", post: "prepare", speed_limit: "wait4", slots: "wait3", turn: "wait2", wait_for_reader: "wait",
+  commit: "commit", prepare: "prepare", post: "after", speed_limit: "wait4", slots: "wait3", turn: "wait2", wait_for_reader: "wait",
   wait_for_writer: "wait",
 };
 
@@ -117,9 +117,9 @@ function show(entry) {
   drawn.forEach((draw) => draw());
 }
 
-// Those that were not done first, then in the order of their job files.
+// Those that were not done, or for nothing, first; then in the order of their job files.
 const jobs = [...new Set(runs.map((run) => run.run.job))];
-const ranks = (run) => [run.result === "done" ? 1 : 0, jobs.indexOf(run.run.job), run.run.content];
+const ranks = (run) => [run.result === "done" && !run.all_dirty ? 1 : 0, jobs.indexOf(run.run.job), run.run.content];
 const entries = runs
   .map((run, place) => ({ run, place, drawn: [], shown: false, element: null }))
   .sort((a, b) => ranks(a.run).map((rank, at) => rank - ranks(b.run)[at]).find((difference) => difference) || a.place - b.place);
@@ -135,7 +135,7 @@ entries.forEach((entry, turn) => {
   entry.element = make(foldable ? "details" : "div", "entry");
   entry.element.id = `entry-${entry.place}`;
   if (foldable) {
-    entry.element.append(make("summary", "", `${entry.run.title}: ${resultText(entry.run.result)}`));
+    entry.element.append(make("summary", "", `${entry.run.title}: ${entry.run.ending}`));
     entry.element.open = turn === 0;
     entry.element.addEventListener("toggle", () => { if (entry.element.open) show(entry); });
   }

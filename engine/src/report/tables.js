@@ -29,11 +29,13 @@ function latencies(run) {
   return card("Latency of stages", table(columns, rows));
 }
 
+// Why records were dirty, and where they are.
 function dirty(run, id) {
-  if (!run.causes.length) return null;
+  if (!run.causes.length && !run.dirty_file) return null;
   const causes = [...run.causes].sort((a, b) => b.count - a.count);
   const section = card("Dirty records by cause",
     table([["side"], ["plugin"], ["cause"], ["records", true]], causes.map((one) => [one.side, one.plugin, one.cause, grouped(one.count)])));
+  if (run.dirty_file) section.append(make("p", "note", `They are kept in ${run.dirty_file}`));
   section.id = id("causes");
   return section;
 }
@@ -83,8 +85,8 @@ function comparison(run, id) {
     const [now, then] = [of(run.parts), of(earlier.parts)];
     if (now > 0 || then > 0) rows.push([words, time(now), time(then), ratio(now, then)]);
   }
-  const told = (which, name, { result, verdict }) =>
-    make("div", "facts", `${which}: run ${name}, ${resultText(result)}${verdict ? "; " + verdict : ""}`);
+  const told = (which, name, { ending, verdict }) =>
+    make("div", "facts", `${which}: run ${name}, ${ending}${verdict ? "; " + verdict : ""}`);
   const section = card(`Compared with ${earlier.title} of ${moment(earlier.start_micros)}`,
     told("this run", run.run.run, run), told("earlier", earlier.run, earlier),
     table([[""], ...numbers("this run", "earlier", "ratio")], rows));
@@ -102,9 +104,9 @@ function overview(entries, look) {
     const figures = Object.fromEntries(figuresOf(run).map((figure) => [figure.name, figure.write(figure.value)]));
     // What to try is told with the entry itself.
     const verdict = (run.verdict || "").split(";")[0];
-    return [link, make("div", "text", pathOf(run)), make("span", resultClass(run.result), resultText(run.result)), figures.elapsed, figures["records-read"],
+    return [link, make("div", "text", pathOf(run)), ending(run), figures.elapsed, figures["records-read"],
       figures["records-written"], figures.dirty, figures["records-per-second"],
-      run.message ? make("div", "message", run.message) : verdict];
+      make("div", "said" + (run.message ? " message" : ""), run.message || verdict)];
   });
   const section = card(`${grouped(entries.length)} entries`, table(columns, rows));
   section.id = "overview";

@@ -68,6 +68,8 @@ function table(columns, rows, classOf) {
   const cell = (tag, content, column) => {
     const one = make(tag, columns[column][1] ? "number" : "");
     one.append(content);
+    // Where there is no room for columns, each cell says what it is.
+    if (tag === "td") one.dataset.column = columns[column][0];
     return one;
   };
   const head = make("tr", "", null, ...columns.map(([title], column) => cell("th", title, column)));
@@ -90,3 +92,9 @@ function legendOf(all) {
 const isUnsuccessful = (result) => result !== "done" && result !== "open";
 const resultText = (result) => (result === "open" ? "not ended" : result.replaceAll("_", " "));
 const resultClass = (result) => "result result-" + (isUnsuccessful(result) ? "failed" : result);
+
+// How an entry ended. Done with dirty records is no clean end, and with no other ones no success.
+function ending({ result, ending, dirty, all_dirty: allDirty }) {
+  const isDirty = result === "done" && dirty > 0;
+  return make("span", isDirty ? "result result-" + (allDirty ? "failed" : "dirty") : resultClass(result), ending);
+}

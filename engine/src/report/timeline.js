@@ -24,14 +24,15 @@ function rowsOf(run) {
 }
 
 const PHASE_INKS = {
-  JOB_INIT: "prepare", JOB_PREPARE: "prepare", JOB_SCHEDULE: "line", JOB_COMMIT: "commit", JOB_POST: "wait3", JOB_DESTROY: "wait3",
+  JOB_INIT: "prepare", JOB_PREPARE: "prepare", JOB_SCHEDULE: "move", JOB_COMMIT: "commit", JOB_POST: "after", JOB_DESTROY: "release",
   READ_TASK_INIT: "open-source", READ_TASK_PREPARE: "open-source", READ_TASK_DATA: "read", READ_TASK_POST: "read", READ_TASK_DESTROY: "read",
   WRITE_TASK_INIT: "open-target", WRITE_TASK_PREPARE: "open-target", WRITE_TASK_DATA: "write", WRITE_TASK_POST: "commit",
   WRITE_TASK_DESTROY: "write",
 };
-const TIMELINE_LEGEND = [["making ready", "prepare"], ["opening the source", "open-source"], ["reading", "read"],
-  ["opening the target", "open-target"], ["writing", "write"], ["committing", "commit"], ["failed or cancelled", "failed"], ["not ended", "open"]];
-const TIMELINE_INKS = [...new Set([...Object.values(PHASE_INKS), "failed", "open", "faint", "card"])];
+const TIMELINE_LEGEND = [["making ready", "prepare"], ["records move", "move"], ["opening the source", "open-source"], ["reading", "read"],
+  ["opening the target", "open-target"], ["writing", "write"], ["committing", "commit"], ["after (post)", "after"], ["releasing", "release"],
+  ["failed or cancelled", "failed"], ["not ended", "open"]];
+const TIMELINE_INKS = [...new Set([...Object.values(PHASE_INKS), "failed", "open", "faint", "line", "card"])];
 // Narrower attempts are one block, without phases.
 const PHASES_FROM = 24;
 const MARGIN = 58;
@@ -117,9 +118,10 @@ function timeline(run, id, drawn) {
     // As wide as what can be seen above it, without a scroll bar.
     axis.style.width = width + "px";
     const below = penOf(axis);
-    for (let mark = 0; mark <= 6; mark++) {
-      const micros = view.from + (view.to - view.from) * mark / 6;
-      below.textAlign = mark === 6 ? "right" : mark ? "center" : "left";
+    const marks = width < 700 ? 3 : 6;
+    for (let mark = 0; mark <= marks; mark++) {
+      const micros = view.from + (view.to - view.from) * mark / marks;
+      below.textAlign = mark === marks ? "right" : mark ? "center" : "left";
       below.fillText(time(micros / 1e6), x(micros), 14);
     }
     if (dragged) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::text::per_second;
-use crate::cli::figures::{count_text, time_text};
+use crate::figures::{count_text, time_text};
 use crate::perf::diagnosis::{self, Diagnosis};
 use crate::perf::recording::Recording;
 
@@ -58,8 +58,8 @@ fn figures(text: &mut String, before: &Recording, after: &Recording) {
     }
     for (recording, (which, told)) in [before, after].into_iter().zip(["first: ", "second:"].into_iter().zip(&told)) {
         let result = match &recording.end {
-            Some(end) if end.result == "done" => String::new(),
-            Some(end) => format!("{}; ", end.result),
+            Some(end) if end.words() == "done" => String::new(),
+            Some(end) => format!("{}; ", end.words()),
             None => "not ended; ".into(),
         };
         let _ = writeln!(text, "  {which} {result}{}", told.limit.sentence);

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::cli::figures::{bytes_text, count_text, time_text};
+use crate::figures::{bytes_text, count_text, time_text};
 use crate::perf::diagnosis::{self, Diagnosis, TaskRow};
-use crate::perf::recording::Recording;
+use crate::perf::recording::{EndLine, Recording};
 
 /// How many of the slowest tasks are shown, and how many lanes.
 const SLOWEST: usize = 10;
@@ -35,7 +35,7 @@ pub(super) fn text(recording: &Recording) -> String {
     let diagnosis = diagnosis::of(recording);
     let run = &recording.run;
     let mut text = String::new();
-    let result = recording.end.as_ref().map_or("it goes on, or was killed", |end| end.result.as_str());
+    let result = recording.end.as_ref().map_or_else(|| "it goes on, or was killed".into(), EndLine::words);
     let _ = writeln!(text, "job {} ({} to {}), run {}: {result}", run.title(), run.reader, run.writer, run.run);
     if let Some(message) = recording.end.as_ref().and_then(|end| end.message.as_ref()) {
         let _ = writeln!(text, "  why: {}", indented(message, "       "));
@@ -57,6 +57,12 @@ pub(super) fn text(recording: &Recording) -> String {
     for stage in &recording.stages {
         latencies(&mut text, stage);
     }
+    dirty(&mut text, recording);
+    text
+}
+
+/// Why records were dirty, and where they are.
+fn dirty(text: &mut String, recording: &Recording) {
     for cause in recording.dirty.iter().take(CAUSES) {
         let _ = writeln!(
             text,
@@ -67,7 +73,9 @@ pub(super) fn text(recording: &Recording) -> String {
             cause.cause
         );
     }
-    text
+    if let Some(file) = recording.end.as_ref().and_then(|end| end.dirty_file.as_ref()) {
+        let _ = writeln!(text, "  dirty records are kept in {file}");
+    }
 }
 
 /// The message of a failure, which may have several lines.

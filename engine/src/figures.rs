@@ -1,7 +1,7 @@
 //! How figures look to a person: counts with commas, bytes and times in the unit that suits them.
 
 /// A count with commas: `6,001,215`.
-pub(super) fn count_text(count: u64) -> String {
+pub fn count_text(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.char_indices() {
@@ -14,12 +14,12 @@ pub(super) fn count_text(count: u64) -> String {
 }
 
 /// So many of something: `1 lane`, `2 lanes`.
-pub(super) fn several(count: usize, one: &str, many: &str) -> String {
+pub fn several(count: usize, one: &str, many: &str) -> String {
     format!("{} {}", count_text(count as u64), if count == 1 { one } else { many })
 }
 
 /// A number of bytes in the unit that suits it, in powers of 1024, as DataX prints it.
-pub(super) fn bytes_text(bytes: u64) -> String {
+pub fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
     let mut amount = bytes as f64;
     let mut unit = 0;
@@ -32,7 +32,7 @@ pub(super) fn bytes_text(bytes: u64) -> String {
 }
 
 /// A number of seconds in the unit that suits it: `17.3 µs`, `250 ms`, `12.35 s`.
-pub(super) fn time_text(seconds: f64) -> String {
+pub fn time_text(seconds: f64) -> String {
     // What is rounded up to a thousand is one of the next unit.
     let below_a_thousand = |amount: f64| (amount < 999.5).then(|| three_digits(amount));
     if let Some(micros) = below_a_thousand(seconds * 1e6) {
