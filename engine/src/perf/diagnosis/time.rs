@@ -24,52 +24,55 @@ pub(super) struct CpuSeconds {
     pub(super) waited: f64,
 }
 
-impl FromIterator<(Phase, u64)> for Spent {
-    /// Of phases and the nanoseconds that they took, each as often as it took any.
-    fn from_iter<T: IntoIterator<Item = (Phase, u64)>>(nanos: T) -> Spent {
-        let mut all = Spent::default();
-        nanos.into_iter().for_each(|(phase, nanos)| all.add(phase, nanos));
-        all
+/// What a phase took.
+pub(super) struct Took {
+    phase: Phase,
+    nanos: u64,
+    cpu_nanos: Option<u64>,
+    cpu_wait_nanos: Option<u64>,
+}
+
+impl From<(Phase, u64)> for Took {
+    fn from((phase, nanos): (Phase, u64)) -> Took {
+        Took { phase, nanos, cpu_nanos: None, cpu_wait_nanos: None }
     }
 }
 
-impl<'a> FromIterator<&'a PhaseLine> for Spent {
-    fn from_iter<T: IntoIterator<Item = &'a PhaseLine>>(lines: T) -> Spent {
-        let mut all = Spent::default();
-        for line in lines {
-            all.add(line.phase, line.elapsed_nanos);
-            all.add_cpu(line.phase, line.cpu_nanos, line.cpu_wait_nanos);
-        }
-        all
+impl From<&PhaseLine> for Took {
+    fn from(line: &PhaseLine) -> Took {
+        let PhaseLine { phase, elapsed_nanos: nanos, cpu_nanos, cpu_wait_nanos, .. } = *line;
+        Took { phase, nanos, cpu_nanos, cpu_wait_nanos }
     }
 }
 
-impl<'a> FromIterator<&'a PerfRecord> for Spent {
-    fn from_iter<T: IntoIterator<Item = &'a PerfRecord>>(records: T) -> Spent {
+impl From<&PerfRecord> for Took {
+    fn from(record: &PerfRecord) -> Took {
+        let PerfRecord { phase, elapsed_nanos: nanos, cpu_nanos, cpu_wait_nanos, .. } = *record;
+        Took { phase, nanos, cpu_nanos, cpu_wait_nanos }
+    }
+}
+
+impl<T: Into<Took>> FromIterator<T> for Spent {
+    /// Of phases, each as often as it took any time.
+    fn from_iter<I: IntoIterator<Item = T>>(phases: I) -> Spent {
         let mut all = Spent::default();
-        for record in records {
-            all.add(record.phase, record.elapsed_nanos);
-            all.add_cpu(record.phase, record.cpu_nanos, record.cpu_wait_nanos);
-        }
+        phases.into_iter().for_each(|took| all.add(&took.into()));
         all
     }
 }
 
 impl Spent {
-    fn add(&mut self, phase: Phase, nanos: u64) {
-        *self.phases.entry(phase).or_default() += seconds(nanos);
-    }
-
-    fn add_cpu(&mut self, phase: Phase, used: Option<u64>, waited: Option<u64>) {
-        let cpu = match phase.side() {
+    fn add(&mut self, took: &Took) {
+        *self.phases.entry(took.phase).or_default() += seconds(took.nanos);
+        let cpu = match took.phase.side() {
             // It has once more what its phases have.
-            _ if phase == Phase::TaskTotal => return,
+            _ if took.phase == Phase::TaskTotal => return,
             Side::Job => return,
             Side::Reader => &mut self.reader,
             Side::Writer => &mut self.writer,
         };
-        cpu.used += seconds(used.unwrap_or_default());
-        cpu.waited += seconds(waited.unwrap_or_default());
+        cpu.used += seconds(took.cpu_nanos.unwrap_or_default());
+        cpu.waited += seconds(took.cpu_wait_nanos.unwrap_or_default());
     }
 
     pub(super) fn of(&self, phase: Phase) -> f64 {
